@@ -35,6 +35,9 @@ type text struct {
 // encoder is the model inside: internal/encode/asset/ORIGIN.md has where it is from.
 const encoder = "internal/encode/asset/LICENSE"
 
+// stemmers are the Snowball programs inside: ORIGIN.md beside it has where they are from.
+const stemmers = "internal/text/snowball/algorithms/LICENSE"
+
 // inventory returns what the programs of the targets contain, by name. A licence that is not recognised is an error: a
 // person has to read it.
 func inventory(ctx context.Context, targets []target) ([]part, error) {
@@ -57,11 +60,15 @@ func inventory(ctx context.Context, targets []target) ([]part, error) {
 	if err := model.read(filepath.Dir(encoder)); err != nil {
 		return nil, err
 	}
+	programs := part{name: "Snowball stemmers", version: "3.1.1", kind: "library", purl: "pkg:github/snowballstem/snowball@v3.1.1"}
+	if err := programs.read(filepath.Dir(stemmers)); err != nil {
+		return nil, err
+	}
 	pages, err := bundled(consoleParts)
 	if err != nil {
 		return nil, err
 	}
-	parts := append(append(slices.Collect(maps.Values(found)), std, model), pages...)
+	parts := append(append(slices.Collect(maps.Values(found)), std, model, programs), pages...)
 	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(strings.ToLower(a.name), strings.ToLower(b.name)) })
 	return parts, nil
 }

@@ -64,6 +64,9 @@ func (c *contract) model(s, kept object) object {
 	}
 	out := maps.Clone(s)
 	delete(out, "discriminator")
+	if len(list(s["enum"])) == 1 && s["default"] != nil {
+		delete(out, "enum") // what it is follows from the union that led here; a type of one value is in the way
+	}
 	if s["format"] == "email" {
 		delete(out, "format")
 	}

@@ -74,6 +74,15 @@ func (c *contract) jsonSchema(s object) object {
 	if s["x-secret"] == true {
 		out["writeOnly"] = true
 	}
+	if s["x-takes-mask"] == true {
+		out["$comment"] = "takes the mask of a secret"
+	}
+	if s["x-unrecorded"] == true {
+		out["$comment"] = "may repeat a secret"
+	}
+	if s["x-refuses-null"] == true {
+		out["$comment"] = "null is no value"
+	}
 	bounds(s, out)
 	c.nested(s, out)
 	if names := obj(s["x-property-names"]); names != nil {

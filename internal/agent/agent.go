@@ -4,6 +4,7 @@
 package agent
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -52,7 +53,13 @@ type Definition struct {
 	Offloading  json.RawMessage            `json:"offloading,omitempty"` // tool_output_offloading; nil when it was not given, like the next ones
 	Guardrails  json.RawMessage            `json:"guardrails,omitempty"`
 	Memory      json.RawMessage            `json:"memory,omitempty"`
-	Enrichment  json.RawMessage            `json:"enrichment,omitempty"`
+	Enrichment  json.RawMessage            `json:"enrichment,omitempty"` // rules of package enrich; agents that are older than it have any JSON
+}
+
+// Enriches reports whether there are rules that new sessions wait for.
+func (d *Definition) Enriches() bool {
+	raw := string(bytes.TrimSpace(d.Enrichment))
+	return raw != "" && raw != "null" && raw != "[]"
 }
 
 // Model is which language model an agent uses and how.

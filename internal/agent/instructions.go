@@ -67,8 +67,11 @@ func (c *Change) references() (out []reference) {
 }
 
 // refer puts ids into the references of a change that have a name, and adds to bad what is wrong with any: what is not there, and
-// instructions that are disabled and not in was.
+// instructions that are disabled and not in was. Glossaries that reminders name are looked for, too.
 func (s *Service) refer(ctx context.Context, c *Change, was *Definition, bad *fault.Fault) error {
+	if err := s.vocabulary(ctx, c, bad); err != nil {
+		return err
+	}
 	refs := c.references()
 	if len(refs) == 0 {
 		return nil

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 
+	"quarry/internal/agent/enrich"
 	"quarry/internal/agent/permit"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/catalog"
@@ -30,6 +32,7 @@ type Config struct {
 	// saves work: a turn of a deleted agent can't write.
 	Stop         func(agent int64)
 	Instructions Instructions         // that steps refer to
+	Glossaries   Glossaries           // that reminders name
 	Tools        catalog.Finder       // that configurations of tools refer to
 	Stored       configuration.Finder // that agents refer to
 }
@@ -40,12 +43,13 @@ type Service struct {
 	models       llm.Models
 	stop         func(int64)
 	instructions Instructions
+	glossaries   Glossaries
 	tools        *configuration.Sets
 }
 
 // New returns a service.
 func New(c Config) *Service {
-	return &Service{c.Store, c.Models, c.Stop, c.Instructions, configuration.NewSets(c.Stored, c.Tools, c.Kit)}
+	return &Service{c.Store, c.Models, c.Stop, c.Instructions, c.Glossaries, configuration.NewSets(c.Stored, c.Tools, c.Kit)}
 }
 
 // Writer is who writes an agent. Nobody does through an agent what they may not do themselves.
@@ -182,6 +186,9 @@ func (s *Service) check(ctx context.Context, by Writer, was Definition, d *Defin
 	if !c.Offloading.IsAbsent() {
 		bad.Gather(fault.Under(offload.Check(d.Offloading), offload.Field))
 	}
+	if err := s.checkRules(ctx, &k); err != nil {
+		return err
+	}
 	var needs []permit.Need
 	if !c.Tools.IsAbsent() {
 		set, err := s.tools.Check(ctx, d.Tools)
@@ -202,6 +209,32 @@ func (s *Service) check(ctx context.Context, by Writer, was Definition, d *Defin
 		return err
 	}
 	return permit.Written(by.Rights, needs)
+}
+
+// checkRules checks the rules by which the agent enriches sessions, also where the change leaves them as they were: without them being right
+// there are no sessions.
+func (s *Service) checkRules(ctx context.Context, k *checker) error {
+	if !k.Enriches() {
+		return nil
+	}
+	entries, tools := map[string]json.RawMessage{}, map[string]bool{}
+	for name := range k.Tools {
+		tools[name] = false
+	}
+	for _, name := range enrich.Tools(k.Enrichment) {
+		if entry, there := k.Tools[name]; there {
+			entries[name] = entry
+		}
+	}
+	clients, err := s.tools.Clients(ctx, entries)
+	if err != nil {
+		return err
+	}
+	for _, name := range clients {
+		tools[name] = true
+	}
+	enrich.Check(k.Enrichment, tools, func(name string) string { return k.removed(tool.Field, name) }, k.bad)
+	return nil
 }
 
 // called checks that there are the agents that configurations call.

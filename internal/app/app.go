@@ -5,6 +5,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,17 +15,22 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"quarry/internal/agent/identity"
+	"quarry/internal/agent/permit"
 	"quarry/internal/agent/tool/subagent"
 	"quarry/internal/config"
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/ingest"
 	"quarry/internal/cpu"
 	"quarry/internal/httpapi"
+	"quarry/internal/httpapi/analytics"
 	"quarry/internal/httpapi/catalog"
 	"quarry/internal/httpapi/certificate"
 	httpchats "quarry/internal/httpapi/chats"
+	"quarry/internal/httpapi/deeds"
 	"quarry/internal/index/vector"
 	"quarry/internal/llm/registry"
+	"quarry/internal/otlp"
 	"quarry/internal/page"
 	"quarry/internal/query"
 	"quarry/internal/query/history"
@@ -32,7 +38,9 @@ import (
 	"quarry/internal/store"
 	sqlagents "quarry/internal/store/agents"
 	"quarry/internal/store/documents"
+	sqlglossaries "quarry/internal/store/glossaries"
 	sqlsessions "quarry/internal/store/sessions"
+	"quarry/internal/trace"
 )
 
 // App is the running product over one data folder.
@@ -44,13 +52,17 @@ type App struct {
 	identity *identityServices
 	corpus   *corpusServices
 	doors    doors
+	exporter *otlp.Exporter // nil where spans are not sent
+	sinks    trace.Sinks    // what hears of the spans of agents
 	server   *httpapi.Server
 	listener net.Listener
 	shown    *certificate.Keeper // nil without TLS
 	ready    atomic.Bool
+	warm     atomic.Bool // the indexes need not be waited for
 
 	stopReaders    func() // ends the readers of sessions that would read on without an end
 	stopBackground func() // returns when nothing runs any more; nil until something does
+	stopCounting   func() // writes what was counted last; nil until something counts
 
 	// NewOwner reports whether this start made the owner and wrote its key.
 	NewOwner bool
@@ -89,7 +101,7 @@ func (a *App) open(ctx context.Context) (err error) {
 		return err
 	}
 	a.db, err = store.Open(ctx, store.Config{
-		Dir: a.cfg.Data, URL: a.cfg.Database, Sweepers: []store.Sweeper{documents.Sweeper{}, sqlsessions.Sweeper{}, sqlagents.Sweeper{}}, Full: a.tellFull,
+		Dir: a.cfg.Data, URL: a.cfg.Database, Sweepers: []store.Sweeper{documents.Sweeper{}, sqlsessions.Sweeper{}, sqlagents.Sweeper{}, sqlglossaries.Sweeper{}}, Full: a.tellFull,
 	})
 	if err != nil {
 		return databaseError(a.cfg.Data, err)
@@ -119,7 +131,7 @@ func (a *App) open(ctx context.Context) (err error) {
 }
 
 // build joins the capabilities, each built from those before it, and returns the tasks that run beside the requests:
-// the workers of the job queue, the retention of the history and the writer of the usage counters.
+// the workers of the job queue, the retention of the history and of traces, and the writers of the usage counters and of metrics.
 func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []func(context.Context), err error) {
 	if a.corpus, err = openCorpus(ctx, a.cfg, a.db, a.log); err != nil {
 		return nil, err
@@ -127,38 +139,47 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	if a.doors, err = newDoors(a.cfg, a.db, a.identity.secrets); err != nil {
 		return nil, err
 	}
+	if err := a.openExporter(); err != nil {
+		return nil, err
+	}
 	models := newLLM(a.cfg, a.doors, a.db, a.identity.secrets, a.corpus.encoders, a.log)
 	answers := newAnswer(a.cfg, a.db, a.corpus, models.registry, a.log)
-	queries := newQuery(a.cfg, a.db, a.corpus, answers.generate, models.registry, a.log)
+	counts := newMetric(a.db, a.log)
+	a.stopCounting = counts.recorder.Close
+	a.sinks = append(a.sinks, counts.recorder)
+	queries := newQuery(a.cfg, a.db, a.corpus, answers.generate, models.registry, counts.recorder, a.log)
 	chats := newChat(a.db, queries.query)
 	asking, err := subagent.New()
 	if err != nil {
 		return nil, err
 	}
-	kit, known, err := newKit(a.cfg, a.doors, a.db, queries.query, a.corpus, asking, a.identity.vault.Keyring(), a.log)
+	kit, known, err := newKit(a.cfg, a.doors, a.db, queries.query, a.corpus, asking, a.log)
 	if err != nil {
 		return nil, err
 	}
-	rows := newAgentRows(a.db, a.identity.secrets)
+	kit.Deeds = deeds.New(a.identity.audit, a.cfg.AuditContent)
+	rows := newAgentRows(a.db, a.identity.secrets, func(all map[string]json.RawMessage) []permit.Need { return known.Needs(kit, all) })
+	selves := identity.New(rows.agents, httpapi.Rights)
 	kept, err := newBlobs(ctx, a.cfg, a.db)
 	if err != nil {
 		return nil, err
 	}
-	sessions := newSession(a.cfg, a.db, a.identity.secrets, kept, rows, kit, known, models.registry, a.log)
+	sessions := newSession(a.cfg, a.db, a.identity.secrets, kept, rows, selves, kit, known, models.registry, a.sinks, a.log)
 	asking.Join(subagent.Config{
 		Agents: rows.agents, Sessions: sessions.sessions, Turns: sessions.turns, Places: callPlaces(a.cfg), Log: a.log,
 	})
 	servers := newToolServers(a.cfg, a.db, a.identity.secrets, known, a.doors.servers, a.log)
-	agents := newAgent(rows, models.registry, kit, known, servers, sessions.turns)
+	agents := newAgent(rows, selves, models.registry, kit, known, servers, sessions.turns)
+	traced := newTraces(a.cfg, a.db, a.identity.secrets, a.log)
 	a.stopReaders = sync.OnceFunc(sessions.feed.Stop)
-	a.server, err = newServer(a.cfg, a.identity, resolvers(a.corpus, chats, agents, sessions), a.ready.Load, a.log, slices.Concat(
-		a.identity.areas(cursors), a.corpus.areas(a.cfg, cursors), models.areas(cursors), answers.areas(cursors), queries.areas(cursors), agents.areas(cursors),
-		sessions.areas(cursors),
+	a.server, err = newServer(a.cfg, a.identity, resolvers(a.corpus, chats, agents, sessions, counts), a.ready.Load, a.warm.Load, a.log, slices.Concat(
+		a.identity.areas(cursors), a.corpus.areas(a.cfg, queries.retrieve, cursors), models.areas(cursors), answers.areas(cursors), queries.areas(cursors), agents.areas(cursors),
+		sessions.areas(cursors), counts.areas(), []httpapi.Area{analytics.NewTraces(traced, cursors)},
 		[]httpapi.Area{catalog.New(a.corpus.encoders, answers.correct, cursors), httpchats.New(chats, cursors), httpchats.NewAsking(chats)},
 	))
 	a.Corpora, a.Ingest, a.Models = a.corpus.containers, a.corpus.ingest, models.registry
 	a.Retrieve, a.Query, a.History = queries.retrieve, queries.query, queries.history
-	return append(sessions.background(), servers.Run, a.corpus.jobs.Run, queries.history.Run, models.usage.Run), err
+	return append(sessions.background(), a.warmUp(), servers.Run, a.corpus.jobs.Run, queries.history.Run, traced.Run, models.usage.Run, counts.recorder.Run), err
 }
 
 // Handler returns the whole HTTP interface; tests call it without a listener.
@@ -185,8 +206,14 @@ func (a *App) Close() error {
 	if a.stopBackground != nil {
 		a.stopBackground()
 	}
+	if a.stopCounting != nil {
+		a.stopCounting()
+	}
 	if a.corpus != nil {
 		errs = append(errs, a.corpus.replicas.Close())
+	}
+	if a.exporter != nil {
+		a.exporter.Close()
 	}
 	a.doors.close()
 	if a.db != nil {

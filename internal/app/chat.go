@@ -6,8 +6,10 @@ import (
 	"quarry/internal/chat"
 	"quarry/internal/httpapi"
 	httpagents "quarry/internal/httpapi/agents"
+	httpanalytics "quarry/internal/httpapi/analytics"
 	httpchats "quarry/internal/httpapi/chats"
 	httpcorpora "quarry/internal/httpapi/corpora"
+	httpglossaries "quarry/internal/httpapi/glossaries"
 	httpinstructions "quarry/internal/httpapi/instructions"
 	httpsessions "quarry/internal/httpapi/sessions"
 	httptoolconfigurations "quarry/internal/httpapi/toolconfigurations"
@@ -24,14 +26,15 @@ func newChat(db *store.DB, queries *query.Service) *chat.Service {
 }
 
 // resolvers find what paths name.
-func resolvers(c *corpusServices, s *chat.Service, a agentServices, x sessionServices) map[string]httpapi.Resolver {
+func resolvers(c *corpusServices, s *chat.Service, a agentServices, x sessionServices, m metricServices) map[string]httpapi.Resolver {
 	out := httpchats.Resolvers(s)
 	maps.Copy(out, httpsessions.Resolvers(x.sessions))
 	maps.Copy(out, httptoolconfigurations.Resolvers(a.stored))
+	maps.Copy(out, httpglossaries.Resolvers(a.glossaries))
 	maps.Copy(out, map[string]httpapi.Resolver{
 		"corpus_key": httpcorpora.Resolver(c.containers), "agent_key": httpagents.Resolver(a.agents), "instruction_id": httpinstructions.Resolver(a.instructions),
-		"artifact_id": httpsessions.FileResolver(x.files),
-		"tool_id":     httptools.Resolver(a.tools), "tool_server_id": httptoolservers.Resolver(a.servers),
+		"artifact_id": httpsessions.FileResolver(x.files), "metric_name": httpanalytics.MetricResolver(m.metrics),
+		"tool_id": httptools.Resolver(a.tools), "tool_server_id": httptoolservers.Resolver(a.servers),
 	})
 	return out
 }

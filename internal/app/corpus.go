@@ -33,6 +33,7 @@ import (
 type corpusServices struct {
 	encoders   *embed.Registry
 	replicas   *replica.Set
+	behind     []corpus.Corpus // whose indexes are to be brought up at the start
 	jobs       *job.Queue
 	rows       *corpora.Store
 	texts      *documents.Store
@@ -54,12 +55,13 @@ func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, log *slog.
 	replicas := replica.New(replica.Config{
 		Dir: filepath.Join(cfg.Data, indexFolder), Documents: texts, Corpora: rows, Encoders: encoders, Log: log,
 	})
-	if err := replicas.Reconcile(ctx); err != nil {
+	behind, err := replicas.Reconcile(ctx)
+	if err != nil {
 		return nil, errors.Join(err, replicas.Close())
 	}
 	queue := job.New(job.Config{Store: jobs.New(db), Log: log, Alone: cfg.Database == ""}) // the folder's lock keeps others out
 	c := &corpusServices{
-		encoders: encoders, replicas: replicas, jobs: queue, rows: rows, texts: texts,
+		encoders: encoders, replicas: replicas, behind: behind, jobs: queue, rows: rows, texts: texts,
 		containers: corpus.New(rows, encoders, dropped{replicas, queue}),
 		ingest:     ingest.New(ingest.Config{Corpora: rows, Documents: texts, Encoders: encoders, Index: replicas}),
 		documents:  document.NewService(texts, rows, replicas, int(cfg.MaxDeletes)),
@@ -71,9 +73,9 @@ func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, log *slog.
 }
 
 // areas returns the handlers of these services.
-func (c *corpusServices) areas(cfg config.Config, cursors *page.Cursors) []httpapi.Area {
+func (c *corpusServices) areas(cfg config.Config, shares httpcorpora.Shares, cursors *page.Cursors) []httpapi.Area {
 	return []httpapi.Area{
-		httpcorpora.New(c.containers, c.attributes, cursors),
+		httpcorpora.New(c.containers, c.attributes, shares, cursors),
 		httpdocuments.New(c.ingest, c.documents, cursors, httpdocuments.Limits{Upload: cfg.MaxUpload, JSON: cfg.MaxJSON}),
 		httpjobs.New(c.jobs, c.bulk, cursors),
 		httpqueries.NewMetadata(metaquery.New(c.rows, c.texts)),

@@ -61,10 +61,21 @@ func OpenEvaluation(ctx context.Context, cfg config.Config, d *evaluate.Dataset,
 // Retrieve answers queries to EvaluationCorpus.
 func (e *Evaluation) Retrieve() *retrieve.Service { return e.app.Retrieve }
 
+// Service returns the whole service behind the evaluation, whose Handler is called without a listener.
+func (e *Evaluation) Service() *App { return e.app }
+
 // Measure runs every query of the collection with the settings of each of evaluate.Runs.
 func (e *Evaluation) Measure(ctx context.Context) (*Report, error) {
+	read, err := e.app.Corpora.Get(ctx, EvaluationCorpus)
+	if err != nil {
+		return nil, err
+	}
+	lambda, err := e.app.Retrieve.DefaultLambda(ctx, read)
+	if err != nil {
+		return nil, err
+	}
 	report := &Report{Dataset: e.dataset.Name, Settings: map[string]any{
-		"encoder": e.app.Encoder(), "documents": len(e.dataset.Documents), "lexical_interpolation": evaluate.Runs[2].Lambda,
+		"encoder": e.app.Encoder(), "documents": len(e.dataset.Documents), "lexical_interpolation": lambda,
 		"passage": "one part per document, title in force", "max_by": "doc.id",
 		"queries": "as plain text: operator characters taken out",
 	}}

@@ -19,6 +19,7 @@ type doors struct {
 	// insecure is tools without a look at certificates, for calls whose configuration says so.
 	insecure *http.Client
 	search   *http.Client // what searches the web for agents
+	spans    *http.Client // the collector of spans
 	// tokens are access tokens of tools and tool servers.
 	tokens *oauth.Client
 	// servers speaks with tool servers.
@@ -34,6 +35,10 @@ func newDoors(cfg config.Config, db *store.DB, sealed *secrets.Store) (doors, er
 	if err != nil {
 		return doors{}, &SettingError{err}
 	}
+	collector, err := cfg.OTLPOutbound()
+	if err != nil {
+		return doors{}, &SettingError{err}
+	}
 	tools := outbound.Config{Allowed: allowed, Setting: "outbound_allow"}
 	insecure := tools
 	insecure.Insecure = true
@@ -41,9 +46,10 @@ func newDoors(cfg config.Config, db *store.DB, sealed *secrets.Store) (doors, er
 		models: outbound.New(outbound.Config{AllowPrivate: cfg.LLMPrivate, Setting: "llm_private"}),
 		tools:  outbound.New(tools), insecure: outbound.New(insecure),
 		search: outbound.New(outbound.Config{Allowed: searched, Setting: "web_search_url"}),
+		spans:  outbound.New(outbound.Config{Allowed: collector, Setting: "otlp_endpoint"}),
 	}
 	d.tokens = oauth.NewClient(d.tools, rotated.New(db, sealed))
-	d.servers = mcpclient.New(mcpclient.Config{HTTP: d.tools, Tokens: d.tokens})
+	d.servers = mcpclient.New(mcpclient.Config{HTTP: d.tools, Tokens: d.tokens, Version: version()})
 	return d, nil
 }
 
@@ -54,7 +60,7 @@ func (d doors) close() {
 	}
 	d.servers.Stop()
 	d.tokens.Close()
-	for _, c := range []*http.Client{d.models, d.tools, d.insecure, d.search} {
+	for _, c := range []*http.Client{d.models, d.tools, d.insecure, d.search, d.spans} {
 		c.CloseIdleConnections()
 	}
 }

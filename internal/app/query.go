@@ -26,11 +26,12 @@ type queryServices struct {
 	query    *query.Service
 }
 
-func newQuery(cfg config.Config, db *store.DB, c *corpusServices, answers *generate.Service, models llm.Models, log *slog.Logger) queryServices {
+func newQuery(cfg config.Config, db *store.DB, c *corpusServices, answers *generate.Service, models llm.Models, seen query.Observer, log *slog.Logger) queryServices {
 	finder := retrieve.New(c.rows, c.replicas, c.texts, c.encoders)
 	kept := history.New(queries.New(db), time.Duration(cfg.HistoryDays)*24*time.Hour, log)
 	return queryServices{finder, kept, query.New(query.Config{
 		Searcher: finder, Rephraser: rephrase.New(models, log), Rewriter: rewrite.New(models, log), Planner: answers, History: kept, Models: models,
+		Observer: seen, MaxCorpora: int(cfg.MaxQueryCorpora),
 	})}
 }
 

@@ -41,6 +41,7 @@ func TestRecover(t *testing.T) {
 			}
 			serving(t, cfg, func(a *app.App, key string) {
 				list := want(t, a, key, "GET", "/v2/api_keys", "", http.StatusOK)
+				want(t, a, key, "POST", "/v2/api_keys", `{"name": "spare", "api_roles": ["owner"]}`, http.StatusCreated)
 				want(t, a, key, "PATCH", "/v2/api_keys/aky_"+between(list, `"aky_`, `"`), `{"enabled": false}`, http.StatusOK)
 				want(t, a, key, "GET", "/v2/users", "", http.StatusUnauthorized)
 			})

@@ -6,15 +6,20 @@ import (
 	"path/filepath"
 
 	"quarry/internal/agent/artifact"
+	"quarry/internal/agent/enrich"
 	"quarry/internal/agent/fork"
+	"quarry/internal/agent/identity"
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/catalog"
+	"quarry/internal/agent/tool/configuration"
 	"quarry/internal/agent/turn"
+	"quarry/internal/agent/turn/spans"
 	"quarry/internal/blob"
 	"quarry/internal/blobstore/file"
 	"quarry/internal/config"
+	"quarry/internal/glossary"
 	"quarry/internal/httpapi"
 	httpsessions "quarry/internal/httpapi/sessions"
 	"quarry/internal/llm"
@@ -23,6 +28,8 @@ import (
 	"quarry/internal/store/blobs"
 	"quarry/internal/store/secrets"
 	"quarry/internal/store/sessions"
+	"quarry/internal/store/traces"
+	"quarry/internal/trace"
 )
 
 // sessionServices keep sessions and answer their inputs.
@@ -45,16 +52,19 @@ func newBlobs(ctx context.Context, cfg config.Config, db *store.DB) (blob.Store,
 	return file.Open(ctx, filepath.Join(cfg.Data, blobFolder), blobs.NewRows(db))
 }
 
-func newSession(cfg config.Config, db *store.DB, sealed *secrets.Store, kept blob.Store, defined agentRows, kit tool.Kit, known *catalog.Service, models llm.Models, log *slog.Logger) sessionServices {
+func newSession(cfg config.Config, db *store.DB, sealed *secrets.Store, kept blob.Store, defined agentRows, selves *identity.Service, kit tool.Kit, known *catalog.Service, models llm.Models, heard trace.Sinks, log *slog.Logger) sessionServices {
 	rows := sessions.New(db, sealed)
+	rows.Spans = traces.New(db, sealed)
 	hub := feed.New(rows)
 	files := artifact.NewService(artifact.Config{Store: rows, Blobs: kept, Most: cfg.MaxArtifact, Log: log})
 	turns := turn.New(turn.Config{
-		Log: rows, Sessions: rows, Agents: defined.agents, Instructions: defined.instructions, Models: models, Kit: kit, Tools: known, Stored: defined.tools, Files: files, Hub: hub, Logger: log,
+		Log: rows, Sessions: rows, Agents: defined.agents, Identities: selves, Instructions: defined.instructions, Glossaries: glossary.NewLookup(defined.glossaries, 0), Models: models, Kit: kit, Tools: known, Stored: defined.tools, Files: files, Hub: hub, Logger: log,
+		Trace:          &spans.Recorder{Content: cfg.TraceContent, Sink: heard},
 		Alone:          cfg.Database == "", // the folder's lock keeps others out
 		MaxTransitions: int(cfg.MaxStepTransitions), MaxCalls: int(cfg.MaxModelCalls),
 	})
-	made := session.New(session.Config{Store: rows, Stop: turns.Drop, Log: log})
+	rules := enrich.New(configuration.NewSets(defined.tools, known, kit), selves, defined.agents)
+	made := session.New(session.Config{Store: rows, Stop: turns.Drop, Log: log, Rules: rules})
 	return sessionServices{made, fork.New(made, rows, defined.agents, models), turns, files, hub}
 }
 

@@ -30,8 +30,8 @@ import (
 )
 
 // newKit returns what the tools of agents are made with, and the tools that agents can refer to.
-func newKit(cfg config.Config, out doors, db *store.DB, queries *query.Service, c *corpusServices, asking *subagent.Tool, sealer tool.Sealer, log *slog.Logger) (tool.Kit, *catalog.Service, error) {
-	kit := tool.Kit{Types: map[string]tool.Type{}, Dynamic: map[string]tool.Type{}, Sealer: sealer, Log: log}
+func newKit(cfg config.Config, out doors, db *store.DB, queries *query.Service, c *corpusServices, asking *subagent.Tool, log *slog.Logger) (tool.Kit, *catalog.Service, error) {
+	kit := tool.Kit{Types: map[string]tool.Type{}, Dynamic: map[string]tool.Type{}, Log: log}
 	searching, err := search.New(httpqueries.NewSearcher(queries))
 	if err != nil {
 		return tool.Kit{}, nil, err

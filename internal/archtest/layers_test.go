@@ -27,14 +27,16 @@ type group struct {
 var groups = map[string]group{
 	"clock": {}, "cpu": {}, "endpoint": {}, "fault": {}, "filelock": {}, "id": {}, "jsonvalue": {}, "opt": {}, "origin": {}, "page": {}, "room": {}, "sse": {}, "secret": {},
 
-	"text":    {layer: engine, order: "lang sentence analysis rarity chunk fuzzy"},
+	"text":    {layer: engine, order: "lang snowball sentence analysis rarity chunk fuzzy glossary"},
 	"expr":    {layer: engine, order: ". filter jq jsonpath metadata userfn vtl"},
 	"encode":  {layer: engine},
 	"extract": {layer: engine},
 	"search":  {layer: engine, uses: "expr"},
-	"index":   {layer: engine, uses: "text expr search"},
+	"index":   {layer: engine, uses: "text expr search", order: "rowset topk column layer postings lexical vector dimension segment rows manifest compact ."},
 
 	"blob":     {layer: domain},
+	"trace":    {layer: domain},
+	"metric":   {layer: domain, uses: "trace", order: "sketch ."},
 	"usage":    {layer: domain},
 	"job":      {layer: domain},
 	"embed":    {layer: domain, uses: "encode"},
@@ -44,11 +46,12 @@ var groups = map[string]group{
 	"answer":   {layer: domain, uses: "corpus llm embed encode text expr", order: "verify/fact verify/markup verify verify/correct prompt summarize generate"},
 	"query":    {layer: domain, uses: "corpus embed text expr search answer llm", order: "measure rerank retrieve evaluate rephrase rewrite history ."},
 	"chat":     {layer: domain, uses: "query answer"},
-	"agent":    {layer: domain, uses: "llm usage expr blob corpus extract", order: "artifact artifact/picture permit skill tool/reference tool/schema tool/mask tool/credential tool/line tool tool/search tool/indexing tool/file/grep tool/file/convert tool/file tool/web tool/message tool/offload tool/catalog tool/configuration tool/server instruction reminder . session transcript compact fork session/feed session/recent describe turn tool/subagent"},
+	"glossary": {layer: domain, uses: "text"},
+	"agent":    {layer: domain, uses: "identity llm usage expr blob corpus extract glossary trace", order: "artifact artifact/picture permit identity skill tool/reference tool/schema tool/mask secret tool/credential tool/line tool tool/search tool/indexing tool/file/grep tool/file/convert tool/file tool/web tool/message tool/offload tool/catalog tool/configuration tool/server enrich instruction reminder . session transcript compact fork session/feed session/recent describe turn tool/subagent"},
 
 	"folder": {layer: domain, uses: "extract", order: "ignore source state ."},
 
-	"store":     {layer: adapter, uses: "identity usage job llm corpus query answer chat agent blob oauth"},
+	"store":     {layer: adapter, uses: "identity usage job llm corpus query answer chat agent glossary blob trace metric oauth"},
 	"blobstore": {layer: adapter, uses: "blob"},
 	"outbound":  {layer: adapter},
 	"oauth":     {layer: adapter, uses: "outbound"},
@@ -56,16 +59,17 @@ var groups = map[string]group{
 	"messenger": {layer: adapter, uses: "agent outbound provider"},
 	"webget":    {layer: adapter, uses: "agent outbound"},
 	"websearch": {layer: adapter, uses: "agent outbound"},
+	"otlp":      {layer: adapter, uses: "trace outbound"},
 	"provider":  {layer: adapter, uses: "llm embed text oauth outbound"},
 
 	"api":      {layer: transport},
 	"console":  {layer: transport, uses: "httpapi"},
-	"httpapi":  {layer: transport, uses: "api identity usage job llm embed corpus query answer chat agent text expr"},
+	"httpapi":  {layer: transport, uses: "api identity usage job llm embed corpus query answer chat agent glossary trace text expr metric"},
 	"mcpserve": {layer: transport, uses: "httpapi agent"},
 
 	"config": {layer: assembly, uses: "llm text outbound"},
-	"app":    {layer: assembly, uses: "config console httpapi mcpserve store blobstore outbound oauth mcpclient messenger webget websearch provider identity usage job llm embed corpus query answer chat agent blob index"},
-	"cli":    {layer: assembly, uses: "app config mcpserve identity corpus query answer embed encode extract folder text"},
+	"app":    {layer: assembly, uses: "config console httpapi mcpserve store blobstore trace otlp outbound oauth mcpclient messenger webget websearch provider identity usage job llm embed corpus query answer chat agent glossary blob index metric"},
+	"cli":    {layer: assembly, uses: "app config mcpserve identity corpus query answer embed encode extract folder glossary text"},
 
 	"testkit": {layer: tests}, "archtest": {layer: tests},
 }
@@ -73,6 +77,7 @@ var groups = map[string]group{
 // support lists the packages inside groups that only tests use: they may import everything, and only tests and
 // each other may import them.
 var support = []string{
+	"agent/turn/spans/spanstest",
 	"app/apptest", "blob/blobtest", "corpus/document/documenttest", "identity/signin/signintest", "identity/token/tokentest",
 	"job/jobtest", "llm/llmtest", "provider/google/googletest", "provider/scripted", "provider/scripted/transcript", "store/cutvfs", "store/storetest", "usage/usagetest",
 }
@@ -95,7 +100,7 @@ var forbidden = []struct {
 	{under("secret"), "net/http", "secrets are values and files"},
 	{inLayer(domain), "database/sql", "SQL lives under store/"},
 	{inLayer(domain), "quarry/internal/api", "wire types end at httpapi/*/wire.go"},
-	{under("httpapi/agents", "httpapi/documents", "httpapi/instructions", "httpapi/queries", "httpapi/toolconfigurations", "httpapi/tools", "httpapi/toolservers"), "quarry/internal/api", "bodies that are trees and unions have wire types of their own (decision 0001)"},
+	{under("httpapi/agents", "httpapi/analytics", "httpapi/documents", "httpapi/instructions", "httpapi/queries", "httpapi/toolconfigurations", "httpapi/tools", "httpapi/toolservers"), "quarry/internal/api", "bodies that are trees and unions have wire types of their own (decision 0001)"},
 	{under("httpapi"), "quarry/internal/store", "handlers reach rows through the domain"},
 	{under("httpapi"), "quarry/internal/index", "handlers reach the index through the domain"},
 	{under("httpapi"), "database/sql", "SQL lives under store/"},

@@ -18,12 +18,14 @@ import (
 	"quarry/internal/cli/console"
 	"quarry/internal/cli/corpus"
 	"quarry/internal/cli/document"
+	"quarry/internal/cli/glossary"
 	"quarry/internal/cli/index"
 	"quarry/internal/cli/instruction"
 	"quarry/internal/cli/llm"
 	"quarry/internal/cli/mcp"
 	"quarry/internal/cli/query"
 	"quarry/internal/cli/tool"
+	"quarry/internal/cli/trace"
 	"quarry/internal/secret/redact"
 )
 
@@ -47,7 +49,9 @@ type root struct {
 	Session agent.SessionCmd `cmd:"" group:"agents" help:"List, read and delete the sessions of agents; read and follow what happens in one."`
 
 	Instruction instruction.Cmd `cmd:"" group:"agents" help:"Create, list, read, change, try and delete texts that several agents are told."`
+	Glossary    glossary.Cmd    `cmd:"" group:"agents" help:"Create, list, read, change, fill and delete glossaries, whose terms agents are told the meaning of."`
 	Tool        tool.Cmd        `cmd:"" group:"agents" help:"Create, list, read, change and delete tools of agents."`
+	Trace       trace.Cmd       `cmd:"" group:"agents" help:"Show what agents have done, step by step, with times, tokens and errors."`
 	MCP         mcp.Cmd         `cmd:"" group:"agents" name:"mcp" help:"Offer corpora and agents to clients of the Model Context Protocol."`
 
 	LLM    llm.Cmd         `cmd:"" group:"models" name:"llm" help:"Register, list, test and remove language models."`
@@ -62,6 +66,7 @@ type root struct {
 
 	URL        urlCmd           `cmd:"" group:"operate" name:"url" help:"Print the address of the service."`
 	Job        jobCmd           `cmd:"" group:"operate" help:"List background jobs, read one, wait for one."`
+	Metric     trace.MetricCmd  `cmd:"" group:"operate" help:"List metrics; show one over time."`
 	Audit      access.AuditCmd  `cmd:"" group:"operate" help:"Read who changed what."`
 	Secret     access.SecretCmd `cmd:"" group:"operate" help:"Rotate the keys that stored secrets are sealed under, and those that sign tokens."`
 	Version    versionCmd       `cmd:"" group:"operate" help:"Print the version."`

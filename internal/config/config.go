@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/url"
 	"reflect"
 	"slices"
@@ -68,6 +67,13 @@ type Config struct {
 	WebSearch    string `yaml:"web_search"`
 	WebSearchURL string `yaml:"web_search_url"`
 	WebSearchKey string `yaml:"web_search_key"`
+	// TraceDays is how long traces of agents are kept.
+	TraceDays int64 `yaml:"trace_days"`
+	// OTLPEndpoint is the collector that gets the spans of agents, OTLPHeaders what it is sent with them, which is never shown; see
+	// Headers. OTLPContent sends texts, too.
+	OTLPEndpoint string `yaml:"otlp_endpoint"`
+	OTLPHeaders  string `yaml:"otlp_headers"`
+	OTLPContent  bool   `yaml:"otlp_content"`
 	// ModelAliases is separated by commas; see Aliases.
 	ModelAliases string `yaml:"model_aliases"`
 	// ConsistencyJudge names the language model that scores factual consistency; empty means the embedded means.
@@ -80,6 +86,10 @@ type Config struct {
 	MaxTurns           int64 `yaml:"max_turns"`
 	MaxStepTransitions int64 `yaml:"max_step_transitions"`
 	MaxModelCalls      int64 `yaml:"max_model_calls"`
+	// TraceContent is whether traces of agents keep texts.
+	TraceContent bool `yaml:"trace_content"`
+	// MaxQueryCorpora is how many corpora one query searches at most, those listed twice counted twice.
+	MaxQueryCorpora int64 `yaml:"max_query_corpora"`
 	// MaxBodies is how much memory bodies of requests take at once.
 	MaxBodies int64 `yaml:"max_bodies"`
 }
@@ -136,6 +146,10 @@ var Settings = []Setting{
 	{"web_search", "QUARRY_WEB_SEARCH", "what searches the web for the tool web_search of agents: `tavily`, or `searxng`, an instance of one's own whose settings allow the format json", func(c *Config) any { return &c.WebSearch }},
 	{"web_search_url", "QUARRY_WEB_SEARCH_URL", "where `web_search` is, such as http://searx.internal:8080, also at a private address; empty means the address of Tavily", func(c *Config) any { return &c.WebSearchURL }},
 	{"web_search_key", "QUARRY_WEB_SEARCH_KEY", "the key of Tavily, without which the tool web_search is disabled; better in the environment than in a file that others read", func(c *Config) any { return &c.WebSearchKey }},
+	{"trace_days", "QUARRY_TRACE_DAYS", "how long traces of agents are kept, days", func(c *Config) any { return &c.TraceDays }},
+	{"otlp_endpoint", "QUARRY_OTLP_ENDPOINT", "collector of OpenTelemetry that gets the spans of agents as OTLP/HTTP in JSON, such as http://collector.internal:4318, also at a private address; /v1/traces is added to its path unless it ends so; empty sends none", func(c *Config) any { return &c.OTLPEndpoint }},
+	{"otlp_headers", "QUARRY_OTLP_HEADERS", "headers for `otlp_endpoint`, such as credentials: name=value, separated by commas, values percent-encoded (Authorization=Bearer%20abc); better in the environment than in a file that others read", func(c *Config) any { return &c.OTLPHeaders }},
+	{"otlp_content", "QUARRY_OTLP_CONTENT", "true: `otlp_endpoint` also gets what agents read and wrote: messages, instructions, thoughts, arguments and results of tools; secrets are masked", func(c *Config) any { return &c.OTLPContent }},
 	{"model_aliases", "QUARRY_MODEL_ALIASES", "names, separated by commas, that stand for the default language model while nobody registers a model of that name; off is none", func(c *Config) any { return &c.ModelAliases }},
 	{"consistency_judge", "QUARRY_CONSISTENCY_JUDGE", "name of a registered language model that scores factual consistency and corrects; empty means the embedded score, which also answers when the model fails", func(c *Config) any { return &c.ConsistencyJudge }},
 	{"rate_limit", "QUARRY_RATE_LIMIT", "requests a second of one key, client or signed-in person on one node; more are refused with 429; 0 is no limit", func(c *Config) any { return &c.RateLimit }},
@@ -149,6 +163,8 @@ var Settings = []Setting{
 	{"max_turns", "QUARRY_MAX_TURNS", "turns of agents in progress on one node, whoever waits for them; one key gets half of them, and more are refused with 429; turns for calls of agents by others have as many of their own; 0 is no limit", func(c *Config) any { return &c.MaxTurns }},
 	{"max_step_transitions", "QUARRY_MAX_STEP_TRANSITIONS", "transitions between steps that one turn of an agent goes through before it ends", func(c *Config) any { return &c.MaxStepTransitions }},
 	{"max_model_calls", "QUARRY_MAX_MODEL_CALLS", "calls of the language model that one turn of an agent makes before it fails", func(c *Config) any { return &c.MaxModelCalls }},
+	{"trace_content", "QUARRY_TRACE_CONTENT", "true: traces of agents keep what was asked, called and answered, sealed; false: times, tokens, names and errors alone", func(c *Config) any { return &c.TraceContent }},
+	{"max_query_corpora", "QUARRY_MAX_QUERY_CORPORA", "entries of `search.corpora` in one query; more are refused with 400", func(c *Config) any { return &c.MaxQueryCorpora }},
 	{"max_bodies", "QUARRY_MAX_BODIES", "memory for bodies of requests in flight, bytes: an upload counts once, JSON above 64 KiB four times; more wait as expensive calls do", func(c *Config) any { return &c.MaxBodies }},
 }
 
@@ -156,11 +172,12 @@ var Settings = []Setting{
 func Default() Config {
 	return Config{
 		Data: "./quarry-data", Listen: "127.0.0.1:8080", Kernel: "auto", LogFormat: "text",
-		MaxJSON: 16 << 20, MaxUpload: 10 << 20, MaxArtifact: 50 << 20, MaxDeletes: 64, HistoryDays: 90, SignInHours: 12,
-		LLMPrivate: true, WebSearch: "tavily",
+		MaxJSON: 16 << 20, MaxUpload: 10 << 20, MaxArtifact: 50 << 20, MaxDeletes: 64, HistoryDays: 90, TraceDays: 30, SignInHours: 12,
+		LLMPrivate: true, TraceContent: true, WebSearch: "tavily",
 		ModelAliases: strings.Join(registry.DefaultAliases, ","),
 		MaxExpensive: 64, MaxExpensiveTotal: 256, MaxExpensiveWaiting: 1024, ExpensiveWait: 10, MaxBodies: 512 << 20,
 		MaxRemote: 1024, MaxRemoteTotal: 2048, MaxTurns: 2048, MaxStepTransitions: 500, MaxModelCalls: 100,
+		MaxQueryCorpora: 1000,
 	}
 }
 
@@ -221,11 +238,20 @@ func (c *Config) Check() error {
 	if err := c.checkWebSearch(); err != nil {
 		return err
 	}
+	if err := c.checkOTLP(); err != nil {
+		return err
+	}
 	if c.MaxDeletes < 1 {
 		return errors.New("setting max_deletes must be at least 1")
 	}
+	if c.MaxQueryCorpora < 1 {
+		return errors.New("setting max_query_corpora must be at least 1")
+	}
 	if c.HistoryDays < 1 || c.HistoryDays > maxDays {
 		return fmt.Errorf("setting history_days must be between 1 and %d", maxDays)
+	}
+	if c.TraceDays < 1 || c.TraceDays > maxDays {
+		return fmt.Errorf("setting trace_days must be between 1 and %d", maxDays)
 	}
 	if c.SignInHours < 1 || c.SignInHours > maxSignIn {
 		return fmt.Errorf("setting sign_in_hours must be between 1 and %d", maxSignIn)
@@ -304,11 +330,7 @@ func (c Config) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(c)) }
 
 // checkWebSearch refuses an address that can't be one. It may hold a key, so it isn't repeated.
 func (c *Config) checkWebSearch() error {
-	if c.WebSearchURL == "" {
-		return nil
-	}
-	u, err := url.Parse(c.WebSearchURL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+	if c.WebSearchURL != "" && !plain(c.WebSearchURL) {
 		return errors.New("setting web_search_url must be an address such as http://searx.internal:8080, without user, query and fragment")
 	}
 	return nil
@@ -317,15 +339,7 @@ func (c *Config) checkWebSearch() error {
 // WebSearchOutbound returns what a search of the web may call at private addresses: what outbound_allow says, and the host of
 // web_search_url, which whoever runs the service has chosen.
 func (c *Config) WebSearchOutbound() (outbound.Allowed, error) {
-	u, err := url.Parse(c.WebSearchURL)
-	if err != nil || u.Hostname() == "" {
-		return c.Outbound()
-	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return outbound.ParseAllowed(append(parts(c.OutboundAllow), net.JoinHostPort(u.Hostname(), port)))
+	return outbound.ParseAllowed(append(parts(c.OutboundAllow), host(c.WebSearchURL)...))
 }
 
 // checkPublicURL refuses what a link can't begin with.

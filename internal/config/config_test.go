@@ -53,6 +53,7 @@ func TestRefusals(t *testing.T) {
 		{"QUARRY_MAX_EXPENSIVE_TOTAL", "-1", "max_expensive_total"},
 		{"QUARRY_EXPENSIVE_WAIT", "3601", "expensive_wait"},
 		{"QUARRY_MAX_BODIES", "0", "max_bodies"},
+		{"QUARRY_MAX_QUERY_CORPORA", "0", "max_query_corpora must be at least 1"},
 		{"QUARRY_SIGN_IN_HOURS", "0", "sign_in_hours must be between 1 and 8760"},
 		{"QUARRY_SIGN_IN_HOURS", "8761", "sign_in_hours"},
 		{"QUARRY_DATABASE", "mysql://x", "postgres://"},
@@ -63,6 +64,11 @@ func TestRefusals(t *testing.T) {
 		{"QUARRY_PUBLIC_URL", "https://", "public_url"},
 		{"QUARRY_OUTBOUND_ALLOW", "wiki.internal, http://db.internal", `setting outbound_allow: "http://db.internal" is an address with a scheme`},
 		{"QUARRY_OUTBOUND_ALLOW", "10.0.0.0/99", `setting outbound_allow: "10.0.0.0/99" is no network`},
+		{"QUARRY_OTLP_ENDPOINT", "collector:4317", "setting otlp_endpoint must be an address such as"},
+		{"QUARRY_OTLP_ENDPOINT", "grpc://collector:4317", "otlp_endpoint"},
+		{"QUARRY_OTLP_ENDPOINT", "http://me:pw@collector:4318", "credentials are otlp_headers"},
+		{"QUARRY_OTLP_ENDPOINT", "https://collector/?key=a", "otlp_endpoint"},
+		{"QUARRY_OTLP_CONTENT", "some", "QUARRY_OTLP_CONTENT"},
 		{"QUARRY_SECRET_KEY", "qsk_short", "secret_key"},
 		{"QUARRY_SECRET_KEY", "correct horse", "secret_key"},
 	} {
@@ -100,7 +106,7 @@ func TestSecretsStayInside(t *testing.T) {
 	t.Parallel()
 	key := seal.NewKey().Text()
 	c := config.Default()
-	c.SecretKey, c.Database = key, "postgres://quarry:hunter2@db/quarry"
+	c.SecretKey, c.Database, c.OTLPHeaders = key, "postgres://quarry:hunter2@db/quarry", "Authorization=Bearer%20tiger7"
 	if err := c.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +114,7 @@ func TestSecretsStayInside(t *testing.T) {
 	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "config", c, "pointer", &c)
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "config", c, "pointer", &c)
 	out := log.String() + fmt.Sprint(c, &c) + fmt.Sprintf("%+v %#v %s %v", c, c, c, struct{ C config.Config }{c}) + config.Reference()
-	for _, secret := range []string{key, "hunter2"} {
+	for _, secret := range []string{key, "hunter2", "tiger7"} {
 		if strings.Contains(out, secret) {
 			t.Errorf("%q shows in %s", secret, out)
 		}

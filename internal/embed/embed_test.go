@@ -286,3 +286,46 @@ func TestQueriesPassTheGate(t *testing.T) {
 		t.Errorf("bulk work at a full gate gave %v, want to wait until canceled", err)
 	}
 }
+
+// letters is an encoder whose windows are single letters.
+type letters struct {
+	embed.Encoder
+	encoded *[]string
+}
+
+func (letters) Dim() int { return 2 }
+
+func (letters) MaxTokens() int { return 1 }
+
+func (letters) Split(text string) (pieces []string, tokens []int) {
+	for _, r := range text {
+		pieces, tokens = append(pieces, string(r)), append(tokens, 1)
+	}
+	return pieces, tokens
+}
+
+func (l letters) Encode(_ context.Context, _ embed.Kind, texts []string, out [][]float32) error {
+	for i := range texts {
+		out[i][0], out[i][1] = 1, 0
+	}
+	*l.encoded = append(*l.encoded, texts...)
+	return nil
+}
+
+// TestEncodeLongBounded proves that a text takes 64 windows at most, spread over all of it, and one of 64 takes all.
+func TestEncodeLongBounded(t *testing.T) {
+	t.Parallel()
+	most := strings.Repeat("a", 64)
+	for _, c := range []struct{ text, want string }{
+		{most, most}, {strings.Repeat("abcd", 64), most}, {most + "bc", most[:63] + "b"},
+		{strings.Repeat("x", 6400) + strings.Repeat("y", 6400), strings.Repeat("x", 32) + strings.Repeat("y", 32)},
+	} {
+		var encoded []string
+		if err := embed.EncodeLong(t.Context(), letters{builtin(t), &encoded}, embed.Passage, []string{c.text}, room(1, 2)); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(encoded, ""); got != c.want {
+			t.Errorf("of %d windows: %q, want %q", len(c.text), got, c.want)
+		}
+	}
+}

@@ -6,9 +6,14 @@ import (
 	"math"
 )
 
+// maxWindows is the number of windows that the vector of a text is made of: about 64 kB of prose. The mean of more
+// hardly moves, and each takes as long as a short text.
+const maxWindows = 64
+
 // EncodeLong is Encode for texts of any length, without truncation. A text longer than MaxTokens is split into windows;
-// its vector is the mean of their vectors, weighted by their numbers of tokens and scaled to unit length. A text that
-// fits has the same vector as with Encode. If e is not a Splitter, EncodeLong is Encode.
+// its vector is the mean of their vectors, weighted by their numbers of tokens and scaled to unit length. Of more than
+// maxWindows, as many are taken at even distances. A text that fits has the same vector as with Encode. If e is not a
+// Splitter, EncodeLong is Encode.
 func EncodeLong(ctx context.Context, e Encoder, kind Kind, texts []string, out [][]float32) error {
 	s, ok := e.(Splitter)
 	if !ok || (len(texts) == 1 && len(texts[0]) < e.MaxTokens()-2) { // a token covers at least one byte, so it fits
@@ -23,7 +28,7 @@ func EncodeLong(ctx context.Context, e Encoder, kind Kind, texts []string, out [
 		long   []window
 	)
 	for i, text := range texts {
-		split, tokens := s.Split(text)
+		split, tokens := spread(s.Split(text))
 		for j, p := range split {
 			v := out[i]
 			if len(split) > 1 {
@@ -37,6 +42,18 @@ func EncodeLong(ctx context.Context, e Encoder, kind Kind, texts []string, out [
 		return err
 	}
 	return pool(long, out)
+}
+
+// spread returns maxWindows of the pieces of a text, at even distances; all if there are no more.
+func spread(pieces []string, tokens []int) ([]string, []int) {
+	n := len(pieces)
+	if n <= maxWindows {
+		return pieces, tokens
+	}
+	for i := range maxWindows {
+		pieces[i], tokens[i] = pieces[i*n/maxWindows], tokens[i*n/maxWindows]
+	}
+	return pieces[:maxWindows], tokens[:maxWindows]
 }
 
 // window is the vector of a piece of a text; text is the index of that text.

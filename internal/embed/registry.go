@@ -20,7 +20,8 @@ const (
 
 // Registry finds encoders by name. Fill it before use; after that it is safe for concurrent use.
 type Registry struct {
-	byName map[string]Encoder
+	byName   map[string]Encoder
+	embedded string // the fingerprint of the encoder inside the program
 }
 
 // NewRegistry returns a registry that holds the encoder embedded in the binary, under both names of the default.
@@ -29,7 +30,7 @@ func NewRegistry() (*Registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open embedded encoder: %w", err)
 	}
-	r := &Registry{byName: map[string]Encoder{}}
+	r := &Registry{byName: map[string]Encoder{}, embedded: enc.Fingerprint()}
 	return r, r.Add(NewLocal(DefaultName, enc, NewGate()), NeutralAlias)
 }
 
@@ -72,6 +73,9 @@ func (r *Registry) Get(name string) (Encoder, error) {
 	}
 	return nil, fault.NotFound("encoder_not_found", name, "no encoder is named %q", name)
 }
+
+// Embedded reports whether vectors with this fingerprint are those of the encoder inside the program, which has learned English.
+func (r *Registry) Embedded(fingerprint string) bool { return fingerprint == r.embedded }
 
 // Resolve returns the name to display and the fingerprint of the encoder with this name. The name to display is the
 // one asked for, or the default's own name for "".

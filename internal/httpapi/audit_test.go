@@ -197,6 +197,20 @@ func TestWhatIsRecorded(t *testing.T) {
 	}
 }
 
+// TestUnrecorded proves that of what a client returns of a call nothing is recorded but that it did: it may repeat a secret that the call
+// was given, in whatever form.
+func TestUnrecorded(t *testing.T) {
+	t.Parallel()
+	body := `{"type":"tool_output","tool_outputs":[{"type":"success","event_id":"aev_1","output":{"said":"hush","deep":[{"n":1}]}},{"type":"error","event_id":"aev_2","error":"hush"}]}`
+	_, _, events := audited(t, true, area{"createAgentInput": seen})(request(t, "POST", "/v2/agents/a/sessions/s/events", body))
+	if len(events) != 1 {
+		t.Fatalf("%d events", len(events))
+	}
+	if got := string(events[0].Changes); strings.Contains(got, "hush") || !strings.Contains(got, "aev_1") || !strings.Contains(got, "aev_2") {
+		t.Errorf("recorded: %s", got)
+	}
+}
+
 // TestEvent proves what an event holds of a request, and that no secret is in it.
 func TestEvent(t *testing.T) {
 	t.Parallel()

@@ -128,6 +128,7 @@ type Config struct {
 	MaxUpload    int64       // bytes of an uploaded file; the upload handler enforces it
 	MaxArtifact  int64       // bytes of a file of a session; who keeps files enforces it
 	Ready        func() bool // whether queries are served
+	Warm         func() bool // whether first queries need not wait for their indexes; nil for always
 	// Audit records changes; nil records nothing. AuditContent: also those of documents and conversations.
 	Audit        Auditor
 	AuditContent bool
@@ -203,7 +204,14 @@ func (s *Server) Built() []string {
 type ownArea struct{ s *Server }
 
 func (a ownArea) Handlers() map[string]Handler {
-	return map[string]Handler{"health": a.health, "healthz": a.health, "readyz": a.health}
+	return map[string]Handler{"health": a.health, "healthz": a.health, "readyz": a.readyz}
+}
+
+func (a ownArea) readyz(w http.ResponseWriter, r *http.Request, c *Call) error {
+	if a.s.cfg.Warm != nil && !a.s.cfg.Warm() {
+		return fault.Unavailable("not_ready", "indexes are being brought up; queries are served, and the first ones may wait; try again in a moment")
+	}
+	return a.health(w, r, c)
 }
 
 func (a ownArea) health(w http.ResponseWriter, _ *http.Request, _ *Call) error {
@@ -244,11 +252,14 @@ func roles(op *api.Operation) authz.Rule {
 // Corpora returns on which corpora the caller holds a role that the operation lists; see authz.Corpora.
 func (c *Call) Corpora() (all bool, keys []string) { return authz.Corpora(c.Principal, roles(c.Op)) }
 
-// Rights returns what tools of agents may touch for the caller: what the caller could do by operations of its own.
-func (c *Call) Rights() (r permit.Rights) {
-	r.All, r.Corpora = authz.Corpora(c.Principal, roles(api.OperationByID("queryCorpus")))
-	r.EditAll, r.Edit = authz.Corpora(c.Principal, roles(api.OperationByID("createCorpusDocument")))
-	r.UseAll, r.Use = c.Agents("createAgentInput")
+// Rights returns what tools of agents may touch for the caller; see Rights.
+func (c *Call) Rights() permit.Rights { return Rights(c.Principal) }
+
+// Rights returns what tools of agents may touch for somebody: what they could do by operations of their own.
+func Rights(p authz.Principal) (r permit.Rights) {
+	r.All, r.Corpora = authz.Corpora(p, roles(api.OperationByID("queryCorpus")))
+	r.EditAll, r.Edit = authz.Corpora(p, roles(api.OperationByID("createCorpusDocument")))
+	r.UseAll, r.Use = authz.Agents(p, roles(api.OperationByID("createAgentInput")))
 	return r
 }
 

@@ -253,4 +253,15 @@ func TestServiceOperations(t *testing.T) {
 	if w.Code != http.StatusServiceUnavailable {
 		t.Errorf("health before readiness: %d, want 503", w.Code)
 	}
+	warming, err := httpapi.New(httpapi.Config{Ready: func() bool { return true }, Warm: func() bool { return false }, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{"/healthz": http.StatusOK, "/readyz": http.StatusServiceUnavailable} {
+		w := httptest.NewRecorder()
+		warming.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		if w.Code != want {
+			t.Errorf("%s while indexes are brought up: %d, want %d", path, w.Code, want)
+		}
+	}
 }

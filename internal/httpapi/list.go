@@ -11,9 +11,9 @@ import (
 	"quarry/internal/page"
 )
 
-// Scope returns the list that was asked for, with those filters among names that the request has.
+// Scope returns the list that was asked for, of this caller, with those filters among names that the request has.
 func (c *Call) Scope(names ...string) page.Scope {
-	scope := page.Scope{Operation: c.Op.ID, Filters: map[string]string{}}
+	scope := page.Scope{Operation: c.Op.ID, Caller: string(c.Principal.Kind) + " " + c.Principal.ID, Filters: map[string]string{}}
 	for _, name := range names {
 		if v := c.Query.Get(name); v != "" {
 			scope.Filters[name] = v

@@ -10,14 +10,15 @@ import (
 	"quarry/internal/api"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
+	"quarry/internal/identity/authz"
 	"quarry/internal/page"
 )
 
 // TestList proves that a list is named with the filters stated alone, and that its limit has a value where none is.
 func TestList(t *testing.T) {
 	t.Parallel()
-	c := &httpapi.Call{Op: &api.Operation{ID: "listJobs"}, Query: url.Values{"after": {"x"}, "state": {""}, "other": {"y"}}}
-	want := page.Scope{Operation: "listJobs", Filters: map[string]string{"after": "x"}}
+	c := &httpapi.Call{Op: &api.Operation{ID: "listJobs"}, Principal: authz.Principal{Kind: authz.User, ID: "usr_1"}, Query: url.Values{"after": {"x"}, "state": {""}, "other": {"y"}}}
+	want := page.Scope{Operation: "listJobs", Caller: "user usr_1", Filters: map[string]string{"after": "x"}}
 	if diff := cmp.Diff(want, c.Scope("after", "state", "actor")); diff != "" {
 		t.Error(diff)
 	}

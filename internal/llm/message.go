@@ -106,11 +106,14 @@ type Parameters struct {
 // look at it; the embedded generator quotes from it and cites [N].
 type Evidence struct {
 	N      int       // 1-based place in the results of the query; 0 for what the user has said before
-	Text   string    // with the context around it
+	Text   string    // with the context around it, without the marks that the query puts around matches
 	Score  float64   // of the result
 	Title  string    // of its document; "" when it has none
 	Label  bool      // it names what is elsewhere, as a title or the summary of a table does; in summaries also a row of a table
 	Vector []float32 // of the passage, of unit length; nil when it is not known
+
+	Headings      []string // above the passage, outermost first, without Title
+	Before, After string   // the sentences on either side of Text in its section, for judging it; "" when they are not known
 
 	Section int // of summaries: where the passage stands; neighbours with the same number belong together
 }
@@ -168,7 +171,11 @@ type Answer struct {
 	Reason    Reason
 	Refusal   string // with Refused: what the model said about it; may be empty
 	Model     string // that the provider says answered
+	ID        string // of the answer, as the provider has it; "" where it has none
 	Usage     Usage
+	// Evidence is how likely what was quoted first is to answer the question, 0 to 1; nil for models that write and where nothing
+	// was quoted.
+	Evidence *float64
 }
 
 // Provider is one model behind one connection. Implementations are safe for concurrent use and hold no state of a

@@ -17,6 +17,7 @@ type Models interface {
 type Model struct {
 	Provider
 	Name     string // registered
+	Wire     string // who or what provides it, in the words of its registration
 	Embedded bool   // the model inside the program: calls take our processor, and it quotes its evidence and writes nothing
 	Can      Abilities
 }

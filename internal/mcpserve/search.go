@@ -276,30 +276,13 @@ func bounded(metadata json.RawMessage) any {
 	return metadata
 }
 
-// noTitles leaves out the parts that are nothing but a title: they are found with the passages below them.
-const noTitles = "part.is_title <> true"
-
-// query asks the corpora, first without titles, and once more when nothing else is found or the service refuses the filter, so that
-// it judges what the caller wrote. generation is nil for a search alone.
+// query asks the corpora. generation is nil for a search alone.
 func (s rest) query(ctx context.Context, args searchArgs, generation map[string]any) (out found, err error) {
-	filters := []string{args.Filter}
-	if !strings.Contains(args.Filter, "is_title") {
-		without := noTitles
-		if strings.TrimSpace(args.Filter) != "" {
-			without = "(" + args.Filter + ") AND " + noTitles
-		}
-		filters = []string{without, args.Filter}
+	body := map[string]any{"query": args.Query, "search": map[string]any{"limit": orUsual(args.Limit, 10), "corpora": in(args.Corpora, args.Filter)}}
+	if generation != nil {
+		body["generation"] = generation
 	}
-	for _, filter := range filters {
-		body := map[string]any{"query": args.Query, "search": map[string]any{"limit": orUsual(args.Limit, 10), "corpora": in(args.Corpora, filter)}}
-		if generation != nil {
-			body["generation"] = generation
-		}
-		out = found{}
-		if err = s.call(ctx, http.MethodPost, "/v2/query", body, &out); err == nil && len(out.Results) > 0 || err != nil && status(err) != http.StatusBadRequest {
-			break
-		}
-	}
+	err = s.call(ctx, http.MethodPost, "/v2/query", body, &out)
 	return out, err
 }
 

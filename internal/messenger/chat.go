@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quarry/internal/agent/tool"
+	"quarry/internal/outbound"
 	"quarry/internal/outbound/exchange"
 	"quarry/internal/provider/google"
 )
@@ -21,11 +22,14 @@ const (
 // Chat sends direct messages by Google Chat. It is safe for concurrent use.
 type Chat struct {
 	client *http.Client
+	home   *http.Client // for tokens: an assertion stays at the origin of its endpoint
 	at     string
 }
 
 // NewChat returns a sender to the API at an address, through a client of package outbound.
-func NewChat(client *http.Client, address string) *Chat { return &Chat{client, address} }
+func NewChat(client *http.Client, address string) *Chat {
+	return &Chat{client, outbound.Home(client), address}
+}
 
 // Send sends a text to a user with the key of a service account.
 func (c *Chat) Send(ctx context.Context, key, user, text string) (unreachable string, err error) {
@@ -76,7 +80,7 @@ func (c *Chat) token(ctx context.Context, keyJSON string) (string, error) {
 	var answer struct {
 		Token string `json:"access_token"`
 	}
-	status, err := exchange.Do(ctx, c.client, exchange.Call{
+	status, err := exchange.Do(ctx, c.home, exchange.Call{
 		Method: http.MethodPost, URL: key.TokenURI,
 		Form: url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {assertion}},
 	}, &answer)

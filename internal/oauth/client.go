@@ -27,9 +27,10 @@ type Client struct {
 	spends sync.WaitGroup   // refresh tokens under way
 }
 
-// NewClient returns a client whose calls go out through client, which is to be one of package outbound.
+// NewClient returns a client whose calls go out through client, which is to be one of package outbound. They stay at the origin of
+// their endpoint, since their bodies have secrets.
 func NewClient(client *http.Client, rotated Rotated) *Client {
-	return &Client{http: client, rotated: rotated, unkept: map[string]State{}}
+	return &Client{http: outbound.Home(client), rotated: rotated, unkept: map[string]State{}}
 }
 
 // Close waits until no refresh token is under way.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -154,7 +155,7 @@ func TestFailures(t *testing.T) {
 		server.URL + "/none":    "answered without an access_token",
 		server.URL + "/bad":     "answered without an access_token",
 		server.URL + "/large":   "sent more than 1 MiB",
-		server.URL + "/meta":    "may not be called: 169.254.169.254 is a metadata service",
+		server.URL + "/meta":    "can't be used: it redirects to another origin, http://169.254.169.254",
 		server.URL + "/found":   "can't be used: it redirects in a way that loses what was sent",
 		server.URL + "/cut":     "can't be reached: the connection broke before an answer came",
 		closed.URL:              "can't be reached: ",
@@ -208,3 +209,53 @@ func TestCancelled(t *testing.T) {
 		}
 	})
 }
+
+// TestElsewhere proves for both grants and both ways to authenticate that nothing of a token's request reaches the other origin to
+// which its endpoint redirects, and that a redirect within the origin is followed with all that was sent.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		t.Errorf("another origin got %s %s %q", r.Method, r.URL, body)
+	}))
+	t.Cleanup(other.Close)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status, to, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+		switch code, _ := strconv.Atoi(status); {
+		case code == 0:
+			body, _ := io.ReadAll(r.Body)
+			_, _ = fmt.Fprintf(w, `{"access_token":%q}`, strconv.Itoa(strings.Count(string(body), "grant_type")))
+		case to == "here":
+			http.Redirect(w, r, "/", code)
+		default:
+			http.Redirect(w, r, other.URL+"/?"+r.URL.RawQuery, code)
+		}
+	}))
+	t.Cleanup(server.Close)
+	c := oauth.NewClient(guarded(t), unrotated{})
+	t.Cleanup(c.Close)
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		for _, method := range []string{oauth.Basic, oauth.Post} {
+			for _, refresh := range []string{"", "refresh-token"} {
+				by := oauth.Credentials{Endpoint: fmt.Sprint(server.URL, "/", status), ClientID: "me", ClientSecret: "hush", Method: method, Refresh: refresh}
+				var e *oauth.Error
+				if _, err := c.Token(t.Context(), by); !errors.As(err, &e) || !strings.Contains(e.Text, "another origin") {
+					t.Errorf("%d, %s, refresh %q: %v, want a refusal that says why", status, method, refresh, err)
+				}
+				by.Endpoint += "/here"
+				if token, err := c.Token(t.Context(), by); status > 303 && token != "1" {
+					t.Errorf("%d within the origin, %s, refresh %q: %q, %v", status, method, refresh, token, err)
+				}
+			}
+		}
+	}
+}
+
+// unrotated keeps no refresh tokens: no endpoint replaces one.
+type unrotated struct{}
+
+func (unrotated) Lock(context.Context, string, string, time.Time) (oauth.State, bool, error) {
+	return oauth.State{}, true, nil
+}
+func (unrotated) Swap(context.Context, string, int64, oauth.State) (bool, error) { return true, nil }
+func (unrotated) Unlock(context.Context, string, string) error                   { return nil }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 )
 
 // Explain returns, for people, why a call got no answer, without its address, whose parameters may hold a key.
@@ -47,5 +48,5 @@ func Explain(err error) string {
 	for u := new(url.Error); errors.As(err, &u); {
 		err = u.Err
 	}
-	return err.Error()
+	return strings.TrimPrefix(err.Error(), "net/http: ")
 }

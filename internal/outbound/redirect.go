@@ -124,12 +124,16 @@ func port(u *url.URL) string {
 	return "80"
 }
 
-// Home returns a client that calls as c does and follows no redirect to another origin.
+// Home returns a client that calls as c does and follows no redirect to another origin. Calls whose body is a secret need it: a
+// redirect with 307 or 308 would have the body sent there.
 func Home(c *http.Client) *http.Client {
 	home := *c
 	home.CheckRedirect = func(next *http.Request, via []*http.Request) error {
 		if !sameOriginThroughout(next, via) {
 			return &Refused{Reason: "it redirects to another origin, " + next.URL.Scheme + "://" + next.URL.Host}
+		}
+		if c.CheckRedirect == nil {
+			return follow(next, via)
 		}
 		return c.CheckRedirect(next, via)
 	}

@@ -1,6 +1,6 @@
 // Package page provides the page keys of list operations and the position in a list ordered by age that most of them
-// hold. A page key is a keyset position, signed together with the operation and its filters, so that it can't be
-// forged, reused on another list or combined with other filters.
+// hold. A page key is a keyset position, signed together with the operation, its filters and its caller, so that it can't be
+// forged, used by somebody else, reused on another list or combined with other filters.
 package page
 
 import (
@@ -23,10 +23,11 @@ func NewCursors(secret []byte) *Cursors {
 	return &Cursors{m.Sum(nil)}
 }
 
-// Scope names a list and the filters it was asked with; both are part of the signature.
+// Scope names a list, who asks for it and the filters it was asked with; all are part of the signature.
 type Scope struct {
-	Operation string            `json:"o"`
-	Filters   map[string]string `json:"f,omitempty"`
+	Operation string
+	Caller    string
+	Filters   map[string]string
 }
 
 type token struct {
@@ -37,11 +38,11 @@ type token struct {
 // Encode returns the key of the page after position, the sort key of the last item on the page before.
 func (c *Cursors) Encode(s Scope, position ...string) string {
 	body, _ := json.Marshal(token{Filters: s.Filters, Position: position}) // strings always encode
-	return base64.RawURLEncoding.EncodeToString(append(c.sign(s.Operation, body), body...))
+	return base64.RawURLEncoding.EncodeToString(append(c.sign(s, body), body...))
 }
 
 // Decode returns the position in a page key, or nil for "", the first page. A key that is damaged, belongs to another
-// list or contradicts s.Filters is a fault of page_key. The filters of the key are written to s.Filters, so that
+// list, was given to another caller or contradicts s.Filters is a fault of page_key. The filters of the key are written to s.Filters, so that
 // a request may leave them out.
 func (c *Cursors) Decode(s *Scope, text string) ([]string, error) {
 	if text == "" {
@@ -54,7 +55,7 @@ func (c *Cursors) Decode(s *Scope, text string) ([]string, error) {
 	}
 	body := raw[signatureBytes:]
 	var t token
-	if !hmac.Equal(raw[:signatureBytes], c.sign(s.Operation, body)) || json.Unmarshal(body, &t) != nil {
+	if !hmac.Equal(raw[:signatureBytes], c.sign(*s, body)) || json.Unmarshal(body, &t) != nil {
 		return nil, bad
 	}
 	for k, v := range s.Filters {
@@ -70,9 +71,11 @@ func (c *Cursors) Decode(s *Scope, text string) ([]string, error) {
 // and keep keys short.
 const signatureBytes = 16
 
-func (c *Cursors) sign(operation string, body []byte) []byte {
+func (c *Cursors) sign(s Scope, body []byte) []byte {
 	m := hmac.New(sha256.New, c.key)
-	m.Write([]byte(operation))
+	m.Write([]byte(s.Operation))
+	m.Write([]byte{0})
+	m.Write([]byte(s.Caller))
 	m.Write([]byte{0})
 	m.Write(body)
 	return m.Sum(nil)[:signatureBytes]

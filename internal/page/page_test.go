@@ -58,6 +58,7 @@ func TestRefused(t *testing.T) {
 	refuse(t, cursors, page.Scope{Operation: "listCorpora"}, "not base64!")
 	refuse(t, cursors, page.Scope{Operation: "listCorpora"}, "AAAA")
 	refuse(t, cursors, page.Scope{Operation: "listDocuments"}, token)
+	refuse(t, cursors, page.Scope{Operation: "listCorpora", Caller: "user usr_1"}, token)
 	refuse(t, cursors, page.Scope{Operation: "listCorpora", Filters: map[string]string{"filter": "b"}}, token)
 	refuse(t, page.NewCursors([]byte("another secret 16")), s, token)
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"quarry/internal/answer/generate"
 	"quarry/internal/corpus"
@@ -60,13 +61,21 @@ func (a *Ask) Check(f *fault.Fault) {
 	}
 }
 
+// Check adds to f what can be found wrong with a here without running it: what Ask.Check finds, and too many corpora.
+func (s *Service) Check(a *Ask, f *fault.Fault) {
+	a.Check(f)
+	if n, most := len(a.Search.Sources), s.cfg.MaxCorpora; most > 0 && n > most {
+		f.Field("search.corpora", "has %d entries, more than the %d of the setting max_query_corpora of this service: ask in several queries", n, most)
+	}
+}
+
 // CheckAhead adds to f what can be found wrong with a query that will be run later: what Check finds, and filters, rerankers and
 // templates that don't compile. Corpora, presets and models may be others by then.
-func (a *Ask) CheckAhead(f *fault.Fault) {
-	a.Check(f)
+func (s *Service) CheckAhead(a *Ask, f *fault.Fault) {
+	s.Check(a, f)
 	add := func(err error, place string) { f.Gather(fault.Under(err, place)) }
-	for i, s := range a.Search.Sources {
-		add(filter.CheckSyntax(s.Filter), fmt.Sprintf("search.corpora[%d]", i))
+	for i, src := range a.Search.Sources {
+		add(filter.CheckSyntax(src.Filter), fmt.Sprintf("search.corpora[%d]", i))
 	}
 	_, err := rerank.Check(a.Search.Reranker)
 	add(err, "search.reranker")
@@ -130,6 +139,12 @@ type History interface {
 	Save(ctx context.Context, r history.Record)
 }
 
+// Observer hears of each query that was answered, kept in the history or not, with the keys of its corpora and the latency that
+// the history shows. It must not wait.
+type Observer interface {
+	Searched(corpora []string, took time.Duration)
+}
+
 // Config is what a Service needs.
 type Config struct {
 	Searcher  Searcher
@@ -138,6 +153,9 @@ type Config struct {
 	Planner   Planner
 	History   History
 	Models    llm.Models
+	Observer  Observer // nil for nobody
+	// MaxCorpora bounds the sources of a query; 0 is no bound.
+	MaxCorpora int
 }
 
 // Service answers queries. Safe for concurrent use.

@@ -49,7 +49,7 @@ func open(t *testing.T) *app.App {
 func ask() query.Ask {
 	return query.Ask{
 		Search: retrieve.Query{
-			Text: question, Limit: 10, Sources: []retrieve.Source{{Corpus: "c", Lambda: retrieve.DefaultLambda}}, Save: opt.Some(true),
+			Text: question, Limit: 10, Sources: []retrieve.Source{{Corpus: "c", Lambda: opt.Some(retrieve.DefaultLambda)}}, Save: opt.Some(true),
 		},
 		Generation: &generate.Request{Question: question, Score: true, Citations: cite.Options{Style: cite.Markdown, URL: "https://x/{doc.id}", Text: "see"}},
 	}
@@ -241,7 +241,7 @@ func TestAttributesReplaced(t *testing.T) {
 	if first := s.ran[0].Sources[0]; first.Text != "oil" || first.Filter != "(doc.id <> 'x') AND (doc.year = 1)" {
 		t.Errorf("searched first: %+v", first)
 	}
-	if diff := cmp.Diff(q.Search.Sources, s.ran[1].Sources); diff != "" || q.Search.Sources[0].Filter != "doc.id <> 'x'" {
+	if diff := cmp.Diff(q.Search.Sources, s.ran[1].Sources, cmp.AllowUnexported(opt.Field[float64]{})); diff != "" || q.Search.Sources[0].Filter != "doc.id <> 'x'" {
 		t.Errorf("searched then (-asked +searched): %s", diff)
 	}
 	if w := got.Rewritten; len(w) != 2 || w[0].Warning != rewrite.Unreadable || w[1].Warning != rewrite.NoAttributes {

@@ -28,11 +28,31 @@ func (r *run) save(ctx context.Context) {
 	}
 }
 
+// observe reports the query to the observer.
+func (r *run) observe() {
+	if r.cfg.Observer == nil {
+		return
+	}
+	keys := make([]string, len(r.found.Corpora))
+	for i, c := range r.found.Corpora {
+		keys[i] = c.Key
+	}
+	r.cfg.Observer.Searched(keys, r.latency())
+}
+
+// latency returns how long the query took until its answer was complete.
+func (r *run) latency() time.Duration {
+	if r.answer.Generated != nil {
+		return time.Since(r.started)
+	}
+	return r.ahead + r.found.Latency
+}
+
 // record returns the record of the query.
 func (r *run) record() history.Record {
 	started := r.started.UTC()
 	out := history.Record{
-		Summary: history.Summary{ID: id.NewQuery(), Text: r.ask.Search.Text, Started: started, Latency: r.ahead + r.found.Latency},
+		Summary: history.Summary{ID: id.NewQuery(), Text: r.ask.Search.Text, Started: started, Latency: r.latency()},
 		Request: r.request(),
 	}
 	for _, c := range r.found.Corpora {
@@ -59,7 +79,6 @@ func (r *run) record() history.Record {
 		})
 	}
 	if g := r.answer.Generated; g != nil {
-		out.Latency = time.Since(r.started)
 		addGenerated(&out, g)
 	}
 	return out
@@ -83,7 +102,7 @@ func (r *run) request() json.RawMessage {
 
 // addGenerated adds what was generated to a record.
 func addGenerated(r *history.Record, g *generate.Answer) {
-	r.Consistency = g.Score
+	r.Consistency, r.Evidence = g.Score, g.Evidence
 	if g.Summary != "" {
 		r.Generation = &g.Summary
 	}
@@ -91,7 +110,7 @@ func addGenerated(r *history.Record, g *generate.Answer) {
 		span := history.Span{Started: s.Started.UTC(), Latency: s.Latency}
 		switch s.Name {
 		case generate.StepGeneration:
-			span.Type, span.Prompt, span.Generation = history.Generation, g.Prompt, g.Summary
+			span.Type, span.Prompt, span.Generation, span.Evidence = history.Generation, g.Prompt, g.Summary, g.Evidence
 		case generate.StepScore:
 			span.Type, span.Score = history.Consistent, *g.Score
 		}

@@ -22,7 +22,7 @@ import (
 // its first event is in the history if it belongs there, even if ctx has ended.
 func (s *Service) Run(ctx context.Context, ask Ask, emit func(Event) error) (Answer, error) {
 	f := fault.Invalid()
-	if ask.Check(f); len(f.Fields) > 0 {
+	if s.Check(&ask, f); len(f.Fields) > 0 {
 		return Answer{}, f
 	}
 	if emit == nil {
@@ -38,6 +38,7 @@ func (s *Service) Run(ctx context.Context, ask Ask, emit func(Event) error) (Ans
 	if err == nil && r.draft != nil {
 		err = r.generate(ctx, emit)
 	}
+	r.observe()
 	r.save(ctx)
 	return r.answer, err
 }
@@ -66,7 +67,7 @@ func (r *run) admit(ctx context.Context) (err error) {
 	if r.plan, err = r.cfg.Planner.Plan(ctx, *r.ask.Generation); err != nil {
 		return fault.Under(err, "generation")
 	}
-	r.search.Vectors = r.plan.Vectors()
+	r.search.Vectors, r.search.Around = r.plan.Vectors(), r.plan.Vectors()
 	return nil
 }
 
@@ -210,7 +211,7 @@ func passages(all []retrieve.Result) []generate.Passage {
 	out := make([]generate.Passage, len(all))
 	for i, r := range all {
 		out[i] = generate.Passage{
-			Text: r.Text, Score: r.Score, DocumentID: r.DocumentID, Title: r.Title,
+			Text: r.Text, Plain: r.Plain, Before: r.Before, After: r.After, Score: r.Score, DocumentID: r.DocumentID, Title: r.Title,
 			DocumentMetadata: r.DocumentMetadata, PartMetadata: r.PartMetadata, Table: r.Table, Vector: r.Vector,
 		}
 	}

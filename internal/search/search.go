@@ -21,10 +21,22 @@ type Query struct {
 	ExcludePhrases  [][]string // adjacent surface words; parts that contain such a sequence are left out
 	PhrasesRequired bool       // parts without every phrase are left out
 	Filter          *filter.Filter
-	Schema          int64     // version of the attributes that Filter was parsed for
+	Schema          int64 // version of the attributes that Filter was parsed for
+	Headings        Headings
 	Dimensions      []float64 // weights of the custom dimensions; nil = none
 	K               int       // best parts per side
 }
+
+// Headings is what a search does with the headings of sections that have text. Those of sections without are parts like
+// any other.
+type Headings uint8
+
+// The choices.
+const (
+	WithHeadings Headings = iota // they are parts like any other, too
+	NoHeadings
+	OnlyHeadings
+)
 
 // HasLexical reports whether q has a lexical side.
 func (q *Query) HasLexical() bool { return len(q.Terms)+len(q.Phrases)+len(q.Prefixes) > 0 }

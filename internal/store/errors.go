@@ -99,7 +99,8 @@ func reasonOf(err error) error {
 	var network net.Error
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) || errors.As(err, &network) && !network.Timeout() ||
-		errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.ErrUnexpectedEOF) {
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, driver.ErrBadConn) ||
+		errors.Is(err, sql.ErrConnDone) || errors.Is(err, pgconn.ErrConnClosed) { // a connection that broke before
 		return errNoReach
 	}
 	return nil

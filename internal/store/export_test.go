@@ -30,6 +30,9 @@ var StartError = startError
 // Steady is the text that SQLite prepares for a statement.
 var Steady = steady
 
+// ByPlace is its text with parameters that are bound by their place.
+var ByPlace = byPlace
+
 // MigrateTo brings an empty database, opened by its driver, to an older version of the schema.
 func MigrateTo(ctx context.Context, db *sql.DB, postgres bool, version int64) error {
 	d := sqliteDialect

@@ -27,7 +27,8 @@ type reserve struct {
 	tell func(full bool) // of a disk that becomes full, and of one that is so no more
 	full atomic.Bool     // the file was cut short for it
 
-	mu sync.Mutex // held while the file is written or cut short
+	mu   sync.Mutex   // held while the file is written or cut short
+	cuts atomic.Int64 // how often it was cut short
 }
 
 // open writes the file where it is missing or was cut short. A disk without room for it counts as full, but for a
@@ -56,7 +57,11 @@ func (r *reserve) give(to int64) bool {
 	if !r.full.Swap(true) {
 		r.tell(true)
 	}
-	return r.size() > to && os.Truncate(r.path, to) == nil
+	if r.size() <= to || os.Truncate(r.path, to) != nil {
+		return false
+	}
+	r.cuts.Add(1)
+	return true
 }
 
 // fullFolder returns the fault of a write while the disk is full.
@@ -84,6 +89,12 @@ func (r *reserve) refuse(ctx context.Context) error {
 
 // met reports whether err means that the disk is full and cutting the file short has made room.
 func (r *reserve) met(err error, to int64) bool { return isFull(err) && r.give(to) }
+
+// relieved reports whether err means that the disk is full and there is more room than a write had: it has met the disk full by itself, or
+// others that met it at the same time have cut the file short since there were so many cuts.
+func (r *reserve) relieved(err error, cuts int64) bool {
+	return isFull(err) && (r.give(startReserve) || r.cuts.Load() > cuts)
+}
 
 func (r *reserve) size() int64 {
 	info, err := os.Stat(r.path)
@@ -114,4 +125,6 @@ func (r *reserve) grow(to int64) bool {
 }
 
 // isFull reports whether err means that a disk is full.
-func isFull(err error) bool { return errors.Is(err, ErrFull) || errors.Is(reasonOf(err), ErrFull) }
+func isFull(err error) bool {
+	return err != nil && (errors.Is(err, ErrFull) || errors.Is(reasonOf(err), ErrFull))
+}

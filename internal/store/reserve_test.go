@@ -82,3 +82,41 @@ func TestReserve(t *testing.T) {
 		t.Errorf("after the end the reserve is %v, %v", info, err)
 	}
 }
+
+// TestReserveShared proves that a deletion that meets the full disk while another one cuts the reserve short is tried again with that
+// room, too.
+func TestReserveShared(t *testing.T) {
+	t.Parallel()
+	layer, err := cutvfs.Register()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	var db *store.DB
+	refused, second := make(chan struct{}, 100), make(chan error, 1)
+	full := func(bool) { // the first one is about to cut the reserve short
+		<-refused
+		go func() { second <- db.Write(room.Freeing(t.Context()), put("second")) }()
+		<-refused
+	}
+	if db, err = store.OpenTold(t.Context(), dir, layer.Name(), full); err != nil {
+		t.Fatal(err)
+	}
+	layer.Fail(func(k cutvfs.Kind, _ string) int32 {
+		if info, err := os.Stat(filepath.Join(dir, "quarry.reserve")); k == cutvfs.Write && err == nil && info.Size() == 1<<20 {
+			refused <- struct{}{}
+			return cutvfs.Full
+		}
+		return 0
+	})
+	if err := db.Write(room.Freeing(t.Context()), put("first")); err != nil {
+		t.Errorf("the deletion that cuts the reserve short: %v", err)
+	}
+	if err := <-second; err != nil {
+		t.Errorf("the deletion beside it: %v", err)
+	}
+	layer.Fail(nil)
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -143,7 +143,7 @@ func dsn(path, vfs string, reader bool) string {
 	if reader {
 		q["_pragma"] = append(q["_pragma"], "cache_size(-4000)", "query_only(1)")
 	} else {
-		q["_pragma"] = append(q["_pragma"], "cache_size(-16000)")
+		q["_pragma"] = append(q["_pragma"], "cache_size(-16000)", "temp_store(MEMORY)")
 	}
 	if vfs != "" {
 		q.Set("vfs", vfs)

@@ -614,7 +614,8 @@ func TestTranslate(t *testing.T) {
 		{syscall.ENOSPC, "full"}, {syscall.EROFS, "cannot be written"}, {driver.ErrBadConn, "not reached"},
 		{&pgconn.PgError{Code: "53100"}, "full"}, {&pgconn.PgError{Code: "25006"}, "cannot be written"},
 		{&pgconn.PgError{Code: "57P01"}, "not reached"}, {&pgconn.PgError{Code: "53300"}, "not reached"},
-		{&pgconn.PgError{Code: "08006"}, "not reached"}, {&pgconn.PgError{Code: "57014"}, ""}, {&pgconn.PgError{Code: "23505"}, ""},
+		{&pgconn.PgError{Code: "08006"}, "not reached"}, {fmt.Errorf("deallocate: %w", pgconn.ErrConnClosed), "not reached"}, {sql.ErrConnDone, "not reached"},
+		{&pgconn.PgError{Code: "57014"}, ""}, {&pgconn.PgError{Code: "23505"}, ""},
 		{sql.ErrNoRows, ""}, {context.Canceled, ""}, {context.DeadlineExceeded, ""},
 		{fault.Conflict("x", "taken"), ""}, {&document.Exists{ID: "d"}, ""},
 	} {

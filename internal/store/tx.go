@@ -16,6 +16,7 @@ type Tx struct {
 	on    runner
 	ctx   context.Context
 	stmts map[string]*sql.Stmt // prepared on the writer's connection; nil on PostgreSQL, whose driver keeps its own
+	rest  rest                 // what is left for the end
 }
 
 // runner is what sql.DB, sql.Conn and sql.Tx have in common.
@@ -75,7 +76,7 @@ func (t *Tx) prepared(query string) *sql.Stmt {
 	if len(t.stmts) >= maxStatements {
 		return nil
 	}
-	s, err := t.on.PrepareContext(t.ctx, steady(query))
+	s, err := t.on.PrepareContext(t.ctx, byPlace(steady(query)))
 	if err != nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"quarry/internal/room"
@@ -23,8 +24,9 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 	if err := db.reserve.refuse(ctx); err != nil {
 		return err
 	}
+	cuts := db.reserve.cuts.Load()
 	err := db.writer.write(ctx, fn)
-	if db.reserve.met(err, startReserve) && room.Frees(ctx) {
+	if db.reserve.relieved(err, cuts) && room.Frees(ctx) {
 		err = db.writer.write(ctx, fn)
 	}
 	return Translate(err)
@@ -108,36 +110,31 @@ func (w *writer) gather(first *request) []*request {
 	return group
 }
 
-// commit runs a group. When the failure of one function ends the whole transaction, as SQLite does on a full disk, the
-// others are run again one by one, since they may fit.
+// commit runs a group. When a failure ends the whole transaction, as SQLite does on a full disk, those who have not caused it are
+// run again one by one, since they may fit.
 func (w *writer) commit(group []*request) {
-	culprit := w.attempt(group)
-	if culprit == nil {
-		return
-	}
-	for _, r := range group {
-		if r != culprit {
-			w.attempt([]*request{r})
-		}
+	for _, r := range w.attempt(group) {
+		w.attempt([]*request{r})
 	}
 }
 
-// attempt runs a group in one transaction and sets each request's err. It returns the request whose failure ended the
-// transaction for the others, or nil.
-func (w *writer) attempt(group []*request) *request {
+// attempt runs a group in one transaction and sets each request's err. It returns the requests for which the failure of another one,
+// or of what they were to do together, has ended the transaction.
+func (w *writer) attempt(group []*request) (again []*request) {
 	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
 		fail(group, err)
 		return nil
 	}
 	var good []*request
+	var left rest
 	for _, r := range group {
 		if r.err = r.ctx.Err(); r.err != nil {
 			continue
 		}
-		lost := w.savepoint(r)
+		lost := w.savepoint(r, &left)
 		if lost && len(group) > 1 {
 			w.rollback()
-			return r
+			return slices.DeleteFunc(slices.Clone(group), func(o *request) bool { return o == r })
 		}
 		if r.err == nil {
 			good = append(good, r)
@@ -147,21 +144,31 @@ func (w *writer) attempt(group []*request) *request {
 		w.rollback()
 		return nil
 	}
+	if err := left.run(w.tx()); err != nil {
+		w.rollback()
+		if fail(good, err); len(good) > 1 {
+			return good
+		}
+		return nil
+	}
 	if err := w.exec("COMMIT"); err != nil {
 		w.rollback()
-		fail(good, fmt.Errorf("commit: %w", err))
+		if fail(good, fmt.Errorf("commit: %w", err)); len(good) > 1 && isFull(err) {
+			return good
+		}
 	}
 	return nil
 }
 
-// savepoint runs one function so that its error rolls back its own work alone. lost reports that the transaction itself
-// has ended.
-func (w *writer) savepoint(r *request) (lost bool) {
+// savepoint runs one function so that its error rolls back its own work alone, and adds what it has left for the end to left. lost
+// reports that the transaction itself has ended.
+func (w *writer) savepoint(r *request, left *rest) (lost bool) {
 	if err := w.exec("SAVEPOINT one"); err != nil {
 		r.err = err
 		return true
 	}
-	r.err = call(r.fn, &Tx{on: w.conn, ctx: context.Background(), stmts: w.stmts})
+	tx := w.tx()
+	r.err = call(r.fn, tx)
 	if r.err != nil {
 		if w.exec("ROLLBACK TO one") != nil {
 			return true
@@ -173,12 +180,15 @@ func (w *writer) savepoint(r *request) (lost bool) {
 		}
 		return true
 	}
+	if r.err == nil {
+		left.join(tx.rest)
+	}
 	return false
 }
 
-func (w *writer) exec(text string) error {
-	return (&Tx{on: w.conn, ctx: context.Background(), stmts: w.stmts}).Exec(text)
-}
+func (w *writer) tx() *Tx { return &Tx{on: w.conn, ctx: context.Background(), stmts: w.stmts} }
+
+func (w *writer) exec(text string) error { return w.tx().Exec(text) }
 
 // rollback ends a transaction. It drops the error, because the transaction may have ended by itself already.
 func (w *writer) rollback() { _ = w.exec("ROLLBACK") }
@@ -233,7 +243,11 @@ func (db *DB) once(ctx context.Context, fn func(*Tx) error) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // no effect after Commit
-	if err := call(fn, &Tx{on: tx, ctx: ctx}); err != nil {
+	t := &Tx{on: tx, ctx: ctx}
+	if err := call(fn, t); err != nil {
+		return err
+	}
+	if err := t.rest.run(&Tx{on: tx, ctx: ctx}); err != nil {
 		return err
 	}
 	return tx.Commit()

@@ -16,7 +16,6 @@ import (
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/web"
 	"quarry/internal/outbound"
-	"quarry/internal/outbound/exchange"
 )
 
 // Client is the door of web_get to the web. It is safe for concurrent use.
@@ -115,7 +114,7 @@ func failed(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return context.Canceled
 	}
-	return &tool.Failure{Class: tool.ExecutionError, Text: "the request has failed: " + exchange.Reason(err)}
+	return &tool.Failure{Class: tool.ExecutionError, Text: "the request has failed: " + outbound.Explain(err)}
 }
 
 // filename returns the name that an answer has for a file, "" for none.

@@ -76,12 +76,6 @@ func (b *bench) withFiles(t *testing.T) *bench {
 // TestMain proves that no call leaves anything behind, however it has ended.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// sealer seals nothing: what a turn keeps is not looked at here.
-type sealer struct{}
-
-func (sealer) Seal(_ string, plain []byte) ([]byte, error)  { return plain, nil }
-func (sealer) Open(_ string, sealed []byte) ([]byte, error) { return sealed, nil }
-
 // called is what came of a call.
 type called struct {
 	tool.Output
@@ -110,7 +104,7 @@ func quote(v any) string {
 func (b *bench) call(t *testing.T, overrides, arguments string) called {
 	t.Helper()
 	configuration := `{"type":"web_get"` + overrides + `}`
-	set, err := tool.Compile(map[string]json.RawMessage{"t": json.RawMessage(configuration)}, tool.Kit{Types: b.types, Sealer: sealer{}, Log: slog.New(slog.DiscardHandler)})
+	set, err := tool.Compile(map[string]json.RawMessage{"t": json.RawMessage(configuration)}, tool.Kit{Types: b.types, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -373,7 +367,7 @@ func TestFailures(t *testing.T) {
 		address, more, says string
 		class               tool.Class
 	}{
-		{closed.URL + "/?key=hidden", "", "there is no connection", tool.ExecutionError},
+		{closed.URL + "/?key=hidden", "", "no connection: connection refused", tool.ExecutionError},
 		{"http://nobody.invalid/?key=hidden", "", "nobody.invalid", tool.ExecutionError},
 		{safe.URL + "/text", "", "certificate", tool.ExecutionError},
 		{safe.URL + "/text", `,"ssl_verify":false`, "certificate", tool.ExecutionError},
@@ -384,7 +378,7 @@ func TestFailures(t *testing.T) {
 		{"http://[::1", "", "no address", tool.InvalidInput},
 		{"http://169.254.169.254/latest/meta-data/", "", "metadata", tool.ExecutionError},
 		{s.URL + "/packed", "", "not asked for", tool.ExecutionError},
-		{s.URL + "/cut", "", "ended before", tool.ExecutionError},
+		{s.URL + "/cut", "", "connection broke", tool.ExecutionError},
 		{s.URL + "/never", `,"timeout_seconds":1`, "longer than 1s", tool.Timeout},
 		{s.URL + "/slow", `,"timeout_seconds":1`, "longer than 1s", tool.Timeout},
 		{s.URL + "/text", `,"timeout_seconds":301`, "timeout_seconds", tool.InvalidInput},

@@ -163,6 +163,11 @@ func (s *service) verify(t *testing.T, c check) {
 	if c.request.Path["tool_server_id"] != "" {
 		values = append(values, "${server}", s.must(t, "/v2/tool_servers", `{"type":"mcp","name":"made-`+fmt.Sprint(s.last.Add(1))+`","uri":"`+s.tools+`","transport":"streamable-http","enabled":false}`).ID)
 	}
+	if c.request.Path["glossary_key"] != "" {
+		key := fmt.Sprintf("made-%d", s.last.Add(1))
+		s.must(t, "/v2/glossaries", `{"key":"`+key+`","name":"a"}`)
+		values = append(values, "${glossary}", key)
+	}
 	if c.request.Path["instruction_id"] != "" {
 		values = append(values, "${instruction}", s.must(t, "/v2/instructions", `{"name":"a","template":"words"}`).ID)
 	}

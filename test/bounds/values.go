@@ -17,6 +17,7 @@ type Case struct {
 // that ends with $ alone says nothing about the beginning.
 var samples = map[string]struct{ inside, outside []string }{
 	`^[a-zA-Z0-9_-]+$`:             {[]string{"a", "Z-9_"}, []string{"a b", "a=b", "ä", "a/b", "a."}},
+	`^[a-zA-Z0-9_=\-]+$`:           {[]string{"a", "Z-9_="}, []string{"a b", "ä", "a/b", "a."}},
 	`^[0-9a-zA-Z_-]+$`:             {[]string{"a", "Z-9_"}, []string{"a b", "a=b", "ä", "a/b", "a."}},
 	`[0-9a-zA-Z_-]+$`:              {[]string{"a", "Z-9_"}, []string{"a=", "ä", "a."}},
 	`^(start|aev_[0-9a-zA-Z_-]+)$`: {[]string{"start"}, []string{"aev_", "start ", "ev_1", "xstart", "aev_a b"}},
@@ -34,7 +35,7 @@ var samples = map[string]struct{ inside, outside []string }{
 }
 
 // Cases returns values one below, on and one above a bound. filler writes a text of n characters for the place, item the
-// n-th item of a list there.
+// n-th item of a list there, and the n-th value of a map.
 func (b Bound) Cases(filler func(n int) string, item func(n int) any) ([]Case, error) {
 	switch b.Keyword {
 	case "minimum", "maximum":
@@ -46,6 +47,14 @@ func (b Bound) Cases(filler func(n int) string, item func(n int) any) ([]Case, e
 			out := make([]any, n)
 			for i := range out {
 				out[i] = item(i)
+			}
+			return out
+		}), nil
+	case "minProperties", "maxProperties":
+		return b.counts(func(n int) any {
+			out := object{}
+			for i := range n {
+				out[fmt.Sprint("n", i)] = item(i)
 			}
 			return out
 		}), nil

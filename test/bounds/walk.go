@@ -19,7 +19,7 @@ type Bound struct {
 	Value   any
 	Type    string // of the place: string, integer, number, array
 	Pattern string // of a string
-	Least   int    // minLength or minItems
+	Least   int    // minLength, minItems or minProperties
 	Most    int    // maxLength or maxItems, 0 = none
 }
 
@@ -136,7 +136,10 @@ var keywords = []string{
 }
 
 func (w *walk) bounds(s object, place string) {
-	b := Bound{Place: place, Least: whole(s["minLength"]) + whole(s["minItems"]), Most: whole(s["maxLength"]) + whole(s["maxItems"])}
+	b := Bound{Place: place}
+	for _, what := range []string{"Length", "Items", "Properties"} { // a schema is of one of these kinds
+		b.Least, b.Most = b.Least+whole(s["min"+what]), b.Most+whole(s["max"+what])
+	}
 	b.Type, _ = s["type"].(string)
 	b.Pattern, _ = s["pattern"].(string)
 	for _, k := range keywords {

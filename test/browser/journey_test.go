@@ -61,7 +61,7 @@ func TestFirstRun(t *testing.T) {
 		b.fill("Your question", "How often is the filter replaced?")
 		b.press("Ask")
 		b.reads("Replace the filter every 500 hours.")
-		b.reads("How far the passages support this answer")
+		b.reads("Evidence: ")
 		b.accessible("an answer")
 		at := eval[string](b, "read the address", `location.href`)
 		b.press("Passage 1, from Service")
@@ -69,7 +69,7 @@ func TestFirstRun(t *testing.T) {
 			t.Error("the citation does not lead to its passage")
 		}
 		b.do("come back", chromedp.Navigate(at))
-		b.reads("How far the passages support this answer")
+		b.reads("Evidence: ")
 		b.do("go to the list", chromedp.Click(`nav a`))
 		b.reads("New corpus")
 		b.accessible("the list")

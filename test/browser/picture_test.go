@@ -22,7 +22,7 @@ func TestPicture(t *testing.T) {
 	}
 	b.visit("/corpora/pumps?q=How+often+is+the+filter+replaced%3F")
 	b.signIn()
-	b.reads("How far the passages support this answer")
+	b.reads("Evidence: ")
 	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	if err != nil || len(picture) < 10_000 {
 		t.Fatalf("a picture of %d bytes: %v", len(picture), err)

@@ -33,13 +33,13 @@ type door struct {
 var doors = []door{
 	{"model", "llm_private", false, callModel},
 	{"models of an address", "llm_private", false, discoverModels},
-	{"token endpoint of a model", "llm_private", false, callModelTokens},
+	{"token endpoint of a model", "llm_private", true, callModelTokens},
 	{"web_get", "outbound_allow", false, callWebGet},
 	{"web_get without certificates", "outbound_allow", false, callInsecureWebGet},
-	{"token endpoint of web_get", "outbound_allow", false, callWebGetTokens},
+	{"token endpoint of web_get", "outbound_allow", true, callWebGetTokens},
 	{"tool server", "outbound_allow", true, callToolServer(server.Streamable)},
 	{"tool server with events", "outbound_allow", true, callToolServer(server.SSE)},
-	{"token endpoint of a tool server", "outbound_allow", false, callToolServerTokens},
+	{"token endpoint of a tool server", "outbound_allow", true, callToolServerTokens},
 }
 
 func callModel(t *testing.T, s *service, address string) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 )
 
 // Before is testdata/before.yaml: what examples need that they don't show.
@@ -12,6 +13,8 @@ type Before struct {
 	Provider string `yaml:"provider"`
 	// Tools is the address that examples show as that of a tool server.
 	Tools string `yaml:"tools"`
+	// Moments are, by moments that examples show, how long after the present the ones are that stand in for them.
+	Moments map[string]time.Duration `yaml:"moments"`
 	// Free are members of answers whose value differs from service to service.
 	Free []string `yaml:"free"`
 	// Examples has, by example, the examples that are sent before it.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
@@ -97,10 +98,11 @@ func start(t *testing.T, before Before) *service {
 	a, key := apptest.Start(t, func(c *config.Config) { c.OutboundAllow = "127.0.0.1" }) // where tool servers are played
 	models := scripted.Start(t)
 	models.On("You find filters in the words of a search query", scripted.Reply{Text: `{"query":"What may a hotel cost?","metadata_filter":"doc.year = 2026"}`})
-	return &service{
-		handler: a.Handler(), key: key, before: before, sent: map[string]bool{},
-		standIns: standIns{before.Provider: models.URL, before.Tools: toolserver.Start(t).URL},
+	known := standIns{before.Provider: models.URL, before.Tools: toolserver.Start(t).URL}
+	for shown, after := range before.Moments {
+		known[shown] = time.Now().Add(after).UTC().Format(time.RFC3339)
 	}
+	return &service{handler: a.Handler(), key: key, before: before, sent: map[string]bool{}, standIns: known}
 }
 
 func TestMarks(t *testing.T) {

@@ -132,10 +132,8 @@ func TestHistory(t *testing.T) {
 		s.mustAs(t, http.StatusOK, onlyA, "GET", list+"/"+id, nil)
 	}
 	page := s.must(t, http.StatusOK, "GET", list+"?limit=1", nil)["metadata"].(object)["page_key"].(string)
-	for _, id := range s.queries(t, onlyA, list+"?page_key="+page) {
-		if !slices.Contains(seen, id) {
-			t.Errorf("with the owner's page key the key sees %s", id)
-		}
+	if w := s.ask(t, "GET", list+"?page_key="+page, onlyA, nil); w.Code != http.StatusBadRequest {
+		t.Errorf("with the owner's page key: %d %s, want 400", w.Code, w.Body)
 	}
 	if w := s.ask(t, "GET", list, none, nil); w.Code != http.StatusForbidden {
 		t.Errorf("without a role: %d %s, want 403", w.Code, w.Body)

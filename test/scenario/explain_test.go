@@ -69,7 +69,7 @@ func TestExplanation(t *testing.T) {
 	for i := range 60 {
 		q := retrieve.Query{Text: words[r.IntN(10)] + " " + words[r.IntN(10)], Limit: 7, Reranker: rerankers[i%len(rerankers)], BestPerDocument: r.IntN(3) == 0}
 		for _, key := range []string{"sum-a", "sum-b"}[:1+r.IntN(2)] {
-			q.Sources = append(q.Sources, retrieve.Source{Corpus: key, Lambda: []float64{0, 0.025, 0.5, 1}[r.IntN(4)], Dimensions: map[string]float64{"age": r.NormFloat64()}})
+			q.Sources = append(q.Sources, retrieve.Source{Corpus: key, Lambda: opt.Some([]float64{0, 0.025, 0.5, 1}[r.IntN(4)]), Dimensions: map[string]float64{"age": r.NormFloat64()}})
 		}
 		plain, err := a.Retrieve.Run(t.Context(), q)
 		if err != nil {
@@ -117,7 +117,7 @@ func outside(t *testing.T, s *retrieve.Service) {
 	t.Helper()
 	q := retrieve.Query{Text: "red pump", Limit: 100, Explain: true, Reranker: rerank.Spec{Type: "none"}}
 	for _, key := range []string{"sum-a", "sum-a", "sum-b"} {
-		q.Sources = append(q.Sources, retrieve.Source{Corpus: key, Dimensions: map[string]float64{"boost": 0, "age": 0}})
+		q.Sources = append(q.Sources, retrieve.Source{Corpus: key, Lambda: opt.Some(0.0), Dimensions: map[string]float64{"boost": 0, "age": 0}})
 	}
 	q.Sources[2].Dimensions["age"] = 100 // its parts have -1.7
 	for _, document := range []string{"sum-a3", "sum-b3"} {

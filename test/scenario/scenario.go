@@ -20,7 +20,8 @@ type Scenario struct {
 
 // Step is one call and what must come back. Strings may hold ${name} of a value saved by an earlier step, and of a value of the target:
 // ${provider} is the address of a scripted provider of language models; ${web} and ${other} are sites of package site, and so is ${safe},
-// whose certificate nobody has signed; ${tools} is that of the tool servers of package toolserver.
+// whose certificate nobody has signed; ${tools} is that of the tool servers of package toolserver. ${an_hour_ago}, ${in_an_hour} and
+// ${thirty_one_days_ago} are moments.
 type Step struct {
 	Call    string            `yaml:"call"`    // operation id
 	Path    map[string]string `yaml:"path"`    // path parameters, encoded by the runner

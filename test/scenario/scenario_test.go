@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	contract "quarry/api"
 	"quarry/internal/app"
@@ -64,6 +65,9 @@ func startTapped(t *testing.T, database string, set func(*config.Config)) (*app.
 	}
 	models := scripted.Start(t)
 	values := map[string]string{"provider": models.URL, "web": web.URL, "other": other.URL, "safe": safe.URL, "tools": toolserver.Start(t).URL}
+	for name, after := range map[string]time.Duration{"an_hour_ago": -time.Hour, "in_an_hour": time.Hour, "thirty_one_days_ago": -31 * 24 * time.Hour} {
+		values[name] = time.Now().Add(after).UTC().Format(time.RFC3339)
+	}
 	target := scenario.Target{URL: server.URL, Values: values, Client: &http.Client{Transport: listener, CheckRedirect: stays}, Keys: map[string]string{
 		"owner":     strings.TrimSpace(string(owner)),
 		"powerless": storetest.AddKey(t, store.Config{Dir: cfg.Data, URL: database}, "powerless"),

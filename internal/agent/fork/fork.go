@@ -34,7 +34,7 @@ type From struct {
 
 // Caller is who asks.
 type Caller struct {
-	Name  string                  // as Draft.MadeBy has it
+	Name  string                  // as session.Caller.Name has it
 	Lists func(agent string) bool // whether the caller may list the events of the sessions of an agent
 }
 

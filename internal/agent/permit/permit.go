@@ -1,5 +1,6 @@
-// Package permit decides what a call of a tool may touch. There is one rule: what a configuration names was decided when it was
-// written, by the rights of whoever wrote it; everything else is decided at the call, by the rights of whoever sent the input.
+// Package permit decides what a call of a tool may touch. There is one rule: what a configuration names is decided by the identity of the
+// agent, everything else by the rights of whoever sent the input, unless the identity decides alone. Whoever writes a configuration must
+// have the right to what it names.
 package permit
 
 import (
@@ -25,6 +26,9 @@ type Need struct {
 	Agent  string // key; "" for a corpus
 	Level  Level
 }
+
+// Role returns the role that is enough for a level, on the corpus or the agent.
+func (l Level) Role() string { return [...]string{"viewer", "editor", "agent_user"}[l] }
 
 // Rights are what somebody may touch. The JSON names are those of the store.
 type Rights struct {
@@ -64,14 +68,35 @@ func Written(writer Rights, needs []Need) error {
 	return nil
 }
 
-// Call returns a fault if a call may not have what it needs: neither does its configuration name it, nor may the sender touch it.
-// What is not there and what may not be touched read alike.
-func Call(named []Need, sender Rights, n Need) error {
-	if slices.Contains(named, n) || sender.Holds(n) {
+// Identity is the account that an agent acts as, as it is at one moment.
+type Identity struct {
+	ClientID string
+	Alone    bool // it decides about everything that the agent touches (mode manual)
+	Rights   Rights
+}
+
+// Passed returns the rights that go with an input which the agent sends to another one, for somebody's own input.
+func (i *Identity) Passed(sender Rights) Rights {
+	if i.Alone {
+		return i.Rights
+	}
+	return sender
+}
+
+// Call returns a fault if a call may not have what it needs: the identity decides about what the configuration names, and in everything
+// if it decides alone; else whoever sent the input does. What is not there and what may not be touched read alike.
+func Call(named []Need, self *Identity, sender Rights, n Need) error {
+	own := self.Alone || slices.Contains(named, n)
+	if own && self.Rights.Holds(n) || !own && sender.Holds(n) {
 		return nil
 	}
 	can := map[Level]string{Read: "read", Edit: "index or delete in", Use: "talk to"}[n.Level]
-	if n.Agent != "" {
+	switch {
+	case own && n.Agent != "":
+		return fault.NotFound("agent_not_found", n.Agent, "agent %s does not exist, or this agent may not %s it", n.Agent, can)
+	case own:
+		return fault.NotFound("corpus_not_found", n.Corpus, "corpus %s does not exist, or this agent may not %s it", n.Corpus, can)
+	case n.Agent != "":
 		return fault.NotFound("agent_not_found", n.Agent, "there is no agent %q that whoever sent the message may %s", n.Agent, can)
 	}
 	return fault.NotFound("corpus_not_found", n.Corpus, "there is no corpus %q that whoever sent the message may %s", n.Corpus, can)

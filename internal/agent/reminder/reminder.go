@@ -22,8 +22,11 @@ const (
 	Output Hook = "tool_output"
 )
 
-// Reminder is a text beside events. The JSON names are those of the store.
+// Reminder is a text beside events: a template, or what terms of a message stand for. The JSON names are those of the store.
 type Reminder struct {
+	// Glossary is the key of a glossary whose terms are told beside every input that has them; with it, the other members are empty.
+	Glossary string `json:"glossary,omitempty"`
+
 	Template string `json:"template"`
 	Plain    bool   `json:"plain,omitempty"` // the template is a text and has no references
 	Hooks    []Hook `json:"hooks"`
@@ -33,6 +36,9 @@ type Reminder struct {
 
 // Check adds what is wrong with a reminder to bad, by the names of the contract under a place.
 func (r *Reminder) Check(at string, bad *fault.Fault) {
+	if r.Glossary != "" { // whether it exists was checked when it was written
+		return
+	}
 	if len(r.Hooks) == 0 {
 		bad.Field(fault.Join(at, "hooks"), "must name at least one of %s and %s", Input, Output)
 	}
@@ -67,10 +73,22 @@ func (r *Reminder) Render(values map[string]vtl.Value) (string, error) {
 	return text.Render(values)
 }
 
-// Ready is a reminder whose text was rendered.
+// Ready is a reminder whose text was rendered, or whose glossary was opened.
 type Ready struct {
 	*Reminder
 	Text string
+	Note func(input string) string // of a glossary: what it says of an input, "" for nothing
+}
+
+// Beside returns what stands beside the event of a hook that n events of it come before, "" for nothing. input is the text of an input.
+func (r *Ready) Beside(h Hook, n int, input string) string {
+	switch {
+	case r.Note != nil && h == Input:
+		return r.Note(input)
+	case r.Note == nil && r.Fires(h, n):
+		return r.Text
+	}
+	return ""
 }
 
 // Fires reports whether the reminder stands beside the event of a hook that n events of it come before.

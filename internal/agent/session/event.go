@@ -159,6 +159,16 @@ func HandOver(from, to string, output *Event) Event {
 	return Event{ID: id.NewEvent(), Type: StepTransition, Body: Body{From: from, To: to, Text: text}}
 }
 
+// OfTurn returns the events of a turn.
+func OfTurn(events []Event, turn int64) (out []Event) {
+	for i := range events {
+		if events[i].Turn == turn && events[i].Type != Compaction {
+			out = append(out, events[i])
+		}
+	}
+	return out
+}
+
 // Unanswered returns the calls of tools among the events of a turn that nothing has come of.
 func Unanswered(events []Event) (open []Event) {
 	done := map[string]bool{}

@@ -8,19 +8,25 @@ import (
 
 	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/permit"
+	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/reference"
 	"quarry/internal/id"
+	"quarry/internal/trace"
 	"quarry/internal/usage"
 )
 
 // MaxQueued is how many inputs wait behind a turn at most.
 const MaxQueued = 100
 
-// Caller is who has sent an input. The JSON names are those of the store.
+// Caller is who has sent an input, or opens a session. The JSON names are those of the store.
 type Caller struct {
 	permit.Rights
+	reference.Caller // who that is; empty where nobody is known, as behind a schedule
 	// Payers are the agents whose calls have led to the input, the first one first, each as often as it takes part; none where a client
 	// has sent it. What the turn spends is charged to them, too.
 	Payers []usage.Account `json:"payers,omitempty"`
+	// Trace is where the turn joins the trace of the call that has led to the input; nil where a client has sent it.
+	Trace *trace.Parent `json:"trace,omitempty"`
 }
 
 // Input is a message on its way into a session.
@@ -90,10 +96,13 @@ type Run struct {
 	Calls       int       // of the model so far
 	Began       time.Time // the turn
 	Caller      Caller    // of the input that it began with
-	Resolved    string    // references resolved at its start, as agent/tool wrote them; "" for none
+	Secrets     int64     // the state of the agent's secrets that it began with
+	// Resolved is what was resolved at its start. A secret text is not read with the run; see Log.Resolved.
+	Resolved    tool.Kept
 	Interrupted bool
 	Recovered   int         // how often it was taken over since its last event
 	Compaction  *Compacting // in place of a turn; nil for a turn
+	Trace       trace.Thread
 }
 
 // Compacting is a compaction in progress, or one that waits.
@@ -120,11 +129,15 @@ type Commit struct {
 	Artifacts []artifact.Artifact
 	Progress  *Progress
 	Usage     *Usage
-	Resolved  *string           // see Run.Resolved
+	Resolved  *tool.Kept        // see Run.Resolved
 	Rendered  map[string]string // see Store.Reminders; nil: they stay as they are
 	Park      *Park             // the turn waits for the client, unless an input waits already, or somebody has interrupted it
 	Steer     bool              // take inputs that were sent to go on in this turn from the queue, behind Events
 	End       *End
+	Trace     *trace.Thread // see Run.Trace; nil: it stays as it is
+	// Record returns the spans that end with the commit, of what it writes, without Committed.Spans; nil: none do. It is called with what is to
+	// be expected, the events last in the log, and again with what was written if that has ended otherwise. The last time counts.
+	Record func(*Committed) []trace.Span
 }
 
 // Span is a range of ords, both ends included.
@@ -145,6 +158,13 @@ type End struct {
 	Failed   bool   // the turn has failed: if nothing was ever written behind its input, the same input may be sent again
 	TakeBack bool   // remove the input as if it had never been sent, if nothing was ever written behind it
 	Cause    string // why it did not come to its end, as feed.Cause wrote it, in one line; "" if it did
+	Failure  Failure
+}
+
+// Failure is why a turn has ended in error, as its trace has it. The zero Failure is none.
+type Failure struct {
+	Class trace.Class
+	Text  string
 }
 
 // Committed is what a commit has written.
@@ -157,6 +177,7 @@ type Committed struct {
 	Steers      bool    // inputs wait to steer this turn
 	Edits       int64   // of the session: if it has changed, events were hidden, shown or deleted
 	Interrupted bool
+	Spans       []trace.Span
 }
 
 // ErrLost is the error of a commit whose lease another process holds, or whose session is gone.
@@ -177,6 +198,8 @@ type Log interface {
 	// Answer writes outputs of calls that a parked turn waits for: they are durable when it returns. With the last one the turn goes
 	// on, under the lease l. ErrAnswered if one of them doesn't wait any more; nothing is written then. Other faults are those of Accept.
 	Answer(ctx context.Context, a Answers, l Lease, now time.Time) (Answered, error)
+	// Resolved returns the text of Run.Resolved where it is a secret, for the turn that is in progress or parked; "" if it has none.
+	Resolved(ctx context.Context, session int64) (string, error)
 	// Interrupt asks the turn in progress to end and returns its run, nil if there is none. A parked one has ended when it returns, with
 	// its calls superseded; its run has no node.
 	Interrupt(ctx context.Context, session int64) (*Run, error)

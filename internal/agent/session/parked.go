@@ -7,6 +7,7 @@ import (
 
 	"quarry/internal/agent/artifact"
 	"quarry/internal/id"
+	"quarry/internal/trace"
 )
 
 // Pending is a call that the client has to make.
@@ -29,9 +30,9 @@ type Delivery struct {
 
 // Park stops a turn until the client has made calls.
 type Park struct {
-	Calls    []Pending // in order
-	Resolved string    // Run.Resolved without its seal: the store seals it under keys that it rotates
-	Next     string    // the step that the next turn begins at if this one ends here
+	Calls []Pending    // in order
+	Next  string       // the step that the next turn begins at if this one ends here
+	Trace trace.Thread // Run.Trace of the turn when it goes on
 }
 
 // Parked is a turn that waits for the client: what its run was, without a lease.
@@ -47,8 +48,7 @@ type Answers struct {
 	Calls     []id.Event
 	Outputs   []Event // one for each of Calls
 	Artifacts []artifact.Artifact
-	Resolved  string // Run.Resolved of the run that goes on
-	Full      error  // why no turn may go on now, which then is the error; nil if one may
+	Full      error // why no turn may go on now, which then is the error; nil if one may
 }
 
 // Answered is outputs that are durable.

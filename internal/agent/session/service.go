@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/agent"
+	"quarry/internal/agent/enrich"
 	"quarry/internal/agent/skill"
 	"quarry/internal/clock"
 	"quarry/internal/expr/metadata"
@@ -31,6 +32,8 @@ type Config struct {
 	// saves work: a turn of a deleted session can't write.
 	Stop func(session int64)
 	Log  *slog.Logger
+	// Rules are run for each session of an agent that has some; nil: a session of such an agent is an error.
+	Rules *enrich.Runner
 }
 
 // Service manages sessions and reads their events. Safe for concurrent use.
@@ -38,10 +41,11 @@ type Service struct {
 	store Store
 	stop  func(int64)
 	log   *slog.Logger
+	rules *enrich.Runner
 }
 
 // New returns a service.
-func New(c Config) *Service { return &Service{c.Store, c.Stop, c.Log} }
+func New(c Config) *Service { return &Service{c.Store, c.Stop, c.Log, c.Rules} }
 
 // Draft is a session that is to be made. The zero value is one with everything generated.
 type Draft struct {
@@ -52,7 +56,7 @@ type Draft struct {
 	Disabled    bool
 	IdleMinutes int64
 	Secrets     map[string]string
-	MadeBy      string // who opens it
+	Caller      Caller // who opens it
 	Origin      *Origin
 	Copy        *Copy // what is taken over of another session; nil for nothing
 }
@@ -74,7 +78,7 @@ func (d *Draft) Check() error {
 }
 
 // Create opens a session with an agent. A key that the agent has in use, and an agent that is disabled, are
-// fault.KindConflict.
+// fault.KindConflict. The rules of the agent have run before there is the session; one that fails is fault.KindUnprocessable.
 func (s *Service) Create(ctx context.Context, a *agent.Agent, d Draft) (Session, error) {
 	if err := d.Check(); err != nil {
 		return Session{}, err
@@ -83,7 +87,7 @@ func (s *Service) Create(ctx context.Context, a *agent.Agent, d Draft) (Session,
 	x := Session{
 		Key: d.Key, AgentNo: a.No, Name: d.Name, Description: opt.Deref(d.Description, ""), Describe: d.Description == nil,
 		Metadata: d.Metadata, Enabled: !d.Disabled, IdleMinutes: d.IdleMinutes,
-		Compaction: a.Compaction, MadeBy: d.MadeBy, Origin: d.Origin, Created: now, Updated: now,
+		Compaction: a.Compaction, MadeBy: d.Caller.Name(), Origin: d.Origin, Created: now, Updated: now,
 	}
 	if strings.TrimSpace(x.Name) == "" {
 		x.Name = "Session of " + now.Format("2006-01-02 15:04:05")
@@ -92,22 +96,36 @@ func (s *Service) Create(ctx context.Context, a *agent.Agent, d Draft) (Session,
 		x.Metadata = json.RawMessage(`{}`)
 	}
 	if x.Key != "" {
-		return s.create(ctx, x, &d)
+		return s.create(ctx, a, x, &d)
 	}
 	for tries := 0; ; tries++ {
 		x.Key = newKey(d.Name)
-		made, err := s.create(ctx, x, &d)
-		if f, ok := fault.As(err); !ok || f.Code != "session_exists" || tries == 20 {
+		made, err := s.create(ctx, a, x, &d)
+		if f, ok := fault.As(err); !ok || f.Code != taken || tries == 20 {
 			return made, err
 		}
 	}
 }
 
-func (s *Service) create(ctx context.Context, x Session, d *Draft) (Session, error) {
-	if d.Copy != nil {
-		return s.store.Fork(ctx, x, d.Secrets, *d.Copy)
+// create writes a session that has a key, after the rules of its agent have run.
+func (s *Service) create(ctx context.Context, a *agent.Agent, x Session, d *Draft) (made Session, err error) {
+	undo := func() {}
+	if a.Enriches() {
+		if x.Metadata, undo, err = s.enrich(ctx, a, &x, d); err != nil {
+			return Session{}, err
+		}
+		now := clock.Now() // the rules may take long
+		x.Created, x.Updated = now, now
 	}
-	return s.store.Create(ctx, x, d.Secrets)
+	if d.Copy != nil {
+		made, err = s.store.Fork(ctx, x, d.Secrets, *d.Copy)
+	} else {
+		made, err = s.store.Create(ctx, x, d.Secrets)
+	}
+	if err != nil {
+		undo()
+	}
+	return made, err
 }
 
 // maxKey is how many characters a key has at most.

@@ -34,7 +34,7 @@ type Session struct {
 	Compaction  agent.Compaction
 	Created     time.Time // microseconds, UTC, like Updated
 	Updated     time.Time // the last change or event
-	MadeBy      string    // who has opened it, as its caller names them; "" where it is not known
+	MadeBy      string    // who has opened it, as Caller.Name has it; "" where it is not known
 	Origin      *Origin   // nil where no call of a tool has made it
 	Started     bool      // it has had an input
 	Running     bool      // a process works on it

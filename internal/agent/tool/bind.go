@@ -1,13 +1,12 @@
 package tool
 
 import (
-	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"quarry/internal/agent/tool/mask"
 	"quarry/internal/agent/tool/reference"
@@ -21,23 +20,34 @@ import (
 type Bound struct {
 	set     *Set
 	eager   map[string]map[string]reference.Value // configuration → place → value
-	secrets []string                              // values in eager that are secret, and those of configurations
+	secrets []string                              // values in eager that are secret, those of configurations, of agent and session
 	offers  map[string]llm.Tool
+	mask    func() *mask.Mask
 }
 
-// Bind resolves references and renders descriptions for a turn. before is what Bind returned when this turn began, "" if it
-// begins now: a turn that goes on after a kill keeps its values. The text to keep with the turn holds no secret in clear; "" if there is
-// nothing to keep. What has no value, or can't be rendered, is fault.KindUnprocessable.
-func (s *Set) Bind(scene Scene, before string) (*Bound, string, error) {
+// Kept is what is kept with a turn, for a process that goes on with it.
+type Kept struct {
+	Text   string // "" for nothing
+	Secret bool   // it holds secrets, and is sealed where it lies
+}
+
+// Bind resolves references and renders descriptions for a turn. before is the text that Bind returned when this turn began, "" if it
+// begins now: a turn that goes on after a kill keeps its values. What has no value, or can't be rendered, is fault.KindUnprocessable.
+func (s *Set) Bind(scene Scene, before string) (*Bound, Kept, error) {
 	b := &Bound{set: s, offers: map[string]llm.Tool{}}
+	kept := Kept{Text: before}
 	var err error
 	if before != "" {
-		b.eager, err = s.thaw(&scene, before)
+		d := json.NewDecoder(strings.NewReader(before))
+		d.UseNumber()
+		if err = d.Decode(&b.eager); err != nil {
+			err = fmt.Errorf("read the references of a turn: %w", err)
+		}
 	} else if b.eager, err = s.resolve(&scene); err == nil {
-		before, err = s.freeze(&scene, b.eager)
+		kept, err = freeze(b.eager)
 	}
 	if err != nil {
-		return nil, "", err
+		return nil, Kept{}, err
 	}
 	for _, values := range b.eager {
 		for _, v := range values {
@@ -52,7 +62,7 @@ func (s *Set) Bind(scene Scene, before string) (*Bound, string, error) {
 		if c.describe != nil {
 			text, err := c.describe.Render(read, vtl.Limits{})
 			if err != nil {
-				return nil, "", fault.Unprocessable("template_failed", "Failed to render the description of tool '%s': %s", name, err)
+				return nil, Kept{}, fault.Unprocessable("template_failed", "Failed to render the description of tool '%s': %s", name, err)
 			}
 			if strings.TrimSpace(text) != "" {
 				offer.Description = text
@@ -60,7 +70,14 @@ func (s *Set) Bind(scene Scene, before string) (*Bound, string, error) {
 		}
 		b.offers[name] = offer
 	}
-	return b, before, nil
+	b.secrets = slices.AppendSeq(slices.AppendSeq(b.secrets, maps.Values(scene.Secrets)), maps.Values(scene.AgentSecrets))
+	b.mask = sync.OnceValue(func() *mask.Mask { return mask.New(b.secrets...) })
+	return b, kept, nil
+}
+
+// Only returns a set with one of the tools of s, which is there.
+func (s *Set) Only(name string) *Set {
+	return &Set{s.kit, map[string]*configured{name: s.tools[name]}, []string{name}}
 }
 
 // resolve returns the values of eager references.
@@ -75,6 +92,7 @@ func (s *Set) resolve(scene *Scene) (map[string]map[string]reference.Value, erro
 			v, secret, p := scene.Resolve(ref.Reference)
 			_, isText := v.(string)
 			switch {
+			case p == reference.Nobody: // its calls fail, see unresolved
 			case p != reference.Resolved:
 				missing = append(missing, ref.String())
 			case !isText && !ref.Any:
@@ -109,66 +127,35 @@ func typeName(v any) string {
 	return "an object"
 }
 
-// sealed marks a text that holds secrets.
-const sealed = "sealed:"
-
-// sealName is what the values of a turn are sealed for.
-func sealName(s *Scene) string { return "turn/" + s.Agent.Key + "/" + s.Session.Key }
+// MaxKept bounds what is kept with a turn and sealed, in bytes.
+const MaxKept = 1 << 20
 
 // freeze returns values as a text.
-func (s *Set) freeze(scene *Scene, values map[string]map[string]reference.Value) (string, error) {
+func freeze(values map[string]map[string]reference.Value) (kept Kept, err error) {
 	if len(values) == 0 {
-		return "", nil
+		return kept, nil
 	}
 	plain, err := json.Marshal(values)
 	if err != nil {
-		return "", fmt.Errorf("keep the references of a turn: %w", err)
+		return kept, fmt.Errorf("keep the references of a turn: %w", err)
 	}
+	kept.Text = string(plain)
 	for _, one := range values {
 		for _, v := range one {
-			if !v.Secret {
-				continue
-			}
-			closed, err := s.kit.Sealer.Seal(sealName(scene), plain)
-			if err != nil {
-				return "", fmt.Errorf("seal the references of a turn: %w", err)
-			}
-			return sealed + base64.StdEncoding.EncodeToString(closed), nil
+			kept.Secret = kept.Secret || v.Secret
 		}
 	}
-	return string(plain), nil
+	return kept, nil
 }
 
-// thaw returns the values that freeze has made a text of.
-func (s *Set) thaw(scene *Scene, text string) (values map[string]map[string]reference.Value, err error) {
-	plain := []byte(text)
-	if closed, ok := strings.CutPrefix(text, sealed); ok {
-		if plain, err = base64.StdEncoding.DecodeString(closed); err == nil {
-			plain, err = s.kit.Sealer.Open(sealName(scene), plain)
-		}
+// Check returns the fault of what is too large to be sealed.
+func (k Kept) Check() error {
+	if k.Secret && len(k.Text) > MaxKept {
+		return fault.Unprocessable("references_too_large", "what the tools of the agent refer to has %d bytes, more than the %d that are kept "+
+			"with a turn; refer to single secrets in place of all of them", len(k.Text), MaxKept)
 	}
-	if err == nil {
-		d := json.NewDecoder(bytes.NewReader(plain))
-		d.UseNumber()
-		err = d.Decode(&values)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the references of a turn: %w", err)
-	}
-	return values, nil
+	return nil
 }
-
-// Plain returns what Bind has returned to keep, without a seal; Bind takes it, too.
-func (b *Bound) Plain() (string, error) {
-	if len(b.eager) == 0 {
-		return "", nil
-	}
-	plain, err := json.Marshal(b.eager)
-	return string(plain), err
-}
-
-// Sealed returns what Bind returns to keep.
-func (b *Bound) Sealed(scene Scene) (string, error) { return b.set.freeze(&scene, b.eager) }
 
 // variables returns what description templates read.
 func (s *Scene) variables() map[string]vtl.Value {
@@ -215,6 +202,14 @@ type Entry struct {
 	Own json.RawMessage // tool_output_offloading of the configuration; nil for none
 }
 
+// Type returns the type of a configuration, "" where there is none of the name.
+func (b *Bound) Type(name string) string {
+	if c := b.set.tools[name]; c != nil {
+		return c.kind
+	}
+	return ""
+}
+
 // All yields the tools by the names of their configurations, in their order.
 func (b *Bound) All(yield func(string, Entry) bool) {
 	for _, name := range b.set.names {
@@ -224,8 +219,6 @@ func (b *Bound) All(yield func(string, Entry) bool) {
 	}
 }
 
-// mask returns the mask of what is stored.
-func (b *Bound) mask(scene *Scene, more []string) *mask.Mask {
-	all := slices.Concat(b.secrets, more)
-	return mask.New(slices.AppendSeq(all, maps.Values(scene.Secrets))...)
-}
+// Mask returns the mask of what the turn stores, logs and shows: of the secrets of agent and session, of what references took from
+// them, and of credentials in configurations. It is nil where there are none.
+func (b *Bound) Mask() *mask.Mask { return b.mask() }

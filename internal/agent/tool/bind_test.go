@@ -47,6 +47,7 @@ func TestReferences(t *testing.T) {
 	t.Parallel()
 	sc := scene()
 	sc.Session.Metadata = json.RawMessage(`{"a": "A", "o": {"b": ["x", {"c": "C"}], "a.b": "dotted", "0": "zero"}, "who": "a", "one": 1, "n": null, "e": "", "user-id": "hyphen", "ü": "umlaut"}`)
+	sc.AgentSecrets = map[string]string{"a": "agent-secret-of-a", "hyphen": "agent-secret-of-hyphen"}
 	sc.Outputs["t"] = reference.Latest{Output: json.RawMessage(`{"rows": [{"id": "r0"}, {"id": "r1"}]}`)}
 	for _, c := range []struct{ path, want, refused string }{
 		{path: "session.metadata.a", want: "A"}, {path: ".session.metadata.a", want: "A"}, {path: "$.session.metadata.a", want: "A"}, {path: "$session.metadata.a", want: "A"},
@@ -56,13 +57,14 @@ func TestReferences(t *testing.T) {
 		{path: "session.metadata.user-id", want: "hyphen"}, {path: "session.metadata.ü", want: "umlaut"}, {path: "session.metadata.e", want: ""},
 		{path: "session.key", want: "s1"}, {path: "session.name", want: "Talk"}, {path: "agent.key", want: "a1"}, {path: "agent.name", want: "Helper"},
 		{path: "agent.metadata.region", want: "eu"}, {path: "currentDate", want: "2026-05-01T08:00:00Z"}, {path: "$.currentDate", want: "2026-05-01T08:00:00Z"},
-		{path: "session.secrets.token", want: "****"},
+		{path: "session.secrets.token", want: "****"}, {path: "agent.secrets.a", want: "****"}, {path: "agent.secrets[session.metadata.who]", want: "****"},
+		{path: "agent.secrets[$session.metadata.who]", want: "****"}, {path: "$.agent.secrets[$.session.metadata.who]", want: "****"}, {path: "agent.secrets[session.metadata.user-id]", want: "****"},
 		{path: "tools.t.outputs.latest.rows[1].id", want: "r1"}, {path: "session.metadata.o.b[session.metadata.one].c", want: "C"},
 		{path: "session.metadata[session.metadata.who]", want: "A"}, {path: "session.metadata[$.session.metadata.who]", want: "A"}, {path: "session.metadata[$session.metadata[session.metadata.who]]", refused: "unresolved"},
 
 		{path: "session.metadata.none", refused: "unresolved"}, {path: "session.metadata.n", refused: "unresolved"}, {path: "session.metadata.a.b", refused: "unresolved"},
-		{path: "session.metadata.o.b[2]", refused: "unresolved"}, {path: "session.caller.id", refused: "unresolved"}, {path: "session.nothing", refused: "unresolved"},
-		{path: "agent.secrets.x", refused: "unresolved"}, {path: "agent.secrets", refused: "unresolved"}, {path: "agent.secrets[session.metadata.who]", refused: "unresolved"},
+		{path: "session.metadata.o.b[2]", refused: "unresolved"}, {path: "session.nothing", refused: "unresolved"},
+		{path: "agent.secrets.x", refused: "unresolved"}, {path: "agent.secrets", refused: "an object"}, {path: "agent.secrets[session.metadata.none]", refused: "unresolved"}, {path: "agent.secrets.a.b", refused: "unresolved"},
 		{path: "session.secrets.none", refused: "unresolved"}, {path: "session.metadata[session.metadata.none]", refused: "unresolved"},
 		{path: "tools.t.outputs.latest.none", refused: "unresolved"},
 		{path: "session.metadata.o", refused: "an object"}, {path: "session.metadata.one", refused: "a number"}, {path: "session.metadata.o.b", refused: "a list"}, {path: "session.secrets", refused: "an object"},
@@ -107,49 +109,98 @@ func TestAllUnresolved(t *testing.T) {
 	s, err := tool.Compile(map[string]json.RawMessage{
 		"b": json.RawMessage(`{"type": "corpora_search", "query_configuration": {"search": {"corpora": [
 			{"corpus_key": {"$ref": "$.session.metadata.z"}, "metadata_filter": {"$ref": "session.metadata.y"}}, {"corpus_key": "c", "metadata_filter": {"$ref": "session.metadata.y"}}]}}}`),
-		"a": json.RawMessage(filtered("session.caller.email")),
+		"a": json.RawMessage(filtered("session.metadata[session.metadata.none]")),
 		"c": json.RawMessage(filtered("session.metadata.acl")),
 	}, kit(t, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, _, err = s.Bind(scene(), "")
-	if err == nil || err.Error() != "Failed to resolve eager references: tool 'a': unresolved refs [session.caller.email]; tool 'b': unresolved refs [$.session.metadata.z, session.metadata.y]" {
+	if err == nil || err.Error() != "Failed to resolve eager references: tool 'a': unresolved refs [session.metadata[session.metadata.none]]; tool 'b': unresolved refs [$.session.metadata.z, session.metadata.y]" {
 		t.Error(err)
 	}
 }
 
-// TestValuesOfATurn proves that a turn that goes on keeps the values that it began with, that what is kept holds no secret in
-// clear, that a secret stays masked where the session has another one by then, and that a turn without references keeps nothing.
+// TestCaller proves that who opens a session is read in a reference of any kind while that is made, and makes the call fail in a turn, by
+// whatever path it is reached, without keeping other tools from being bound; and that a turn that goes on is no other.
+func TestCaller(t *testing.T) {
+	t.Parallel()
+	k := kit(t, func(_ context.Context, c tool.Call, _ tool.Activity) (json.RawMessage, error) {
+		return c.Arguments, nil
+	})
+	user := &reference.Caller{Type: "user", ID: "usr_1", Email: "a@b.example"}
+	pinned := func(path string) string {
+		return fmt.Sprintf(`{"type": "test", "argument_override": {"text": "x", "headers": {"Accept": {"$ref": %q}, "Authorization": "y"}}, "input_transform": "del(.args.query).args"}`, path)
+	}
+	for _, c := range []struct {
+		configuration string
+		caller        *reference.Caller
+		want, failed  string
+	}{
+		{filtered("session.caller.id"), user, "usr_1", ""},
+		{filtered("session['caller'].email"), user, "a@b.example", ""},
+		{filtered("session.metadata[session.caller.type]"), user, "by the type", ""},
+		{pinned("session.caller.type"), user, "user", ""},
+		{filtered("session.caller.id"), nil, "", "[session.caller.id]; session.caller has a value only while a session is made"},
+		{filtered("session[session.metadata.root].id"), nil, "", "[session[session.metadata.root].id]; session.caller has"},
+		{filtered("session.metadata[session.caller.type]"), &reference.Caller{}, "", "[session.metadata[session.caller.type]]; session.caller has"},
+		{pinned("$.session.caller"), nil, "", "[$.session.caller]; session.caller has"},
+		{pinned("session.caller.email"), &reference.Caller{Type: "api_key", ID: "x"}, "", "unresolved refs [session.caller.email]"},
+	} {
+		sc := scene()
+		sc.Session.Metadata, sc.Caller = json.RawMessage(`{"user": "by the type", "root": "caller"}`), c.caller
+		s, err := tool.Compile(map[string]json.RawMessage{"t": json.RawMessage(c.configuration), "other": json.RawMessage(filtered("session.key"))}, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, kept, err := s.Bind(sc, "")
+		if err != nil {
+			t.Errorf("%s: %v", c.configuration, err)
+			continue
+		}
+		b, _, err := s.Bind(sc, kept.Text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := b.Plan([]llm.ToolCall{{Name: "t", Arguments: json.RawMessage(`{"query": "x"}`)}}, nil, sc)
+		out := b.Run(t.Context(), p[0], sc)
+		if out.Failed != (c.failed != "") || !strings.Contains(string(out.Output), c.want) || !strings.Contains(string(out.Output), c.failed) || out.Failed && out.Class != tool.InvalidConfiguration {
+			t.Errorf("%s: %s %s", c.configuration, out.Class, out.Output)
+		}
+	}
+}
+
+// TestValuesOfATurn proves that a turn that goes on keeps the values that it began with, that what is kept is a secret if one is in it, that a secret stays masked where the session has another one by then, and that a turn without references keeps nothing.
 func TestValuesOfATurn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		path, before string
-		kept         string
+		path, before, kept string
+		secret             bool
 	}{
-		{"session.metadata.acl", "doc.team = 'x'", `{"t":{"query_configuration.search.corpora[0].metadata_filter":{"value":"doc.team = 'x'"}}}`},
-		{"session.secrets.filter", "****", "sealed:"},
+		{"session.metadata.acl", "doc.team = 'x'", `{"t":{"query_configuration.search.corpora[0].metadata_filter":{"value":"doc.team = 'x'"}}}`, false},
+		{"session.secrets.filter", "****", `{"t":{"query_configuration.search.corpora[0].metadata_filter":{"value":"doc.secret = 'tok'","secret":true}}}`, true},
+		{"agent.secrets.crm", "****", `{"t":{"query_configuration.search.corpora[0].metadata_filter":{"value":"crm-key-1234567890","secret":true}}}`, true},
 	} {
 		s := compile(t, kit(t, nil), filtered(c.path))
 		_, kept, err := s.Bind(scene(), "")
-		if err != nil || !strings.HasPrefix(kept, c.kept) || strings.Contains(kept, "secret") {
-			t.Errorf("%s: %v, kept %s", c.path, err, kept)
+		if err != nil || kept.Text != c.kept || kept.Secret != c.secret {
+			t.Errorf("%s: %v, kept %+v", c.path, err, kept)
 		}
 		later := scene()
 		later.Session.Metadata = json.RawMessage(`{"acl": "later"}`)
-		later.Secrets = map[string]string{"filter": "another"}
-		b, again, err := s.Bind(later, kept)
-		if err != nil || again != kept {
-			t.Fatalf("%v, kept %s", err, again)
+		later.Secrets, later.AgentSecrets = map[string]string{"filter": "another"}, nil
+		b, again, err := s.Bind(later, kept.Text)
+		if err != nil || again.Text != kept.Text {
+			t.Fatalf("%v, kept %+v", err, again)
 		}
 		if got := filterOf(t, b, later); got != c.before {
 			t.Errorf("%s is %q", c.path, got)
 		}
 	}
-	if _, kept, err := compile(t, kit(t, nil), searching("")).Bind(scene(), ""); kept != "" || err != nil {
+	if _, kept, err := compile(t, kit(t, nil), searching("")).Bind(scene(), ""); kept != (tool.Kept{}) || err != nil {
 		t.Error(kept, err)
 	}
-	for _, broken := range []string{"x", "sealed:!", "sealed:eA=="} {
+	for _, broken := range []string{"x", "sealed", `[]`} {
 		if _, _, err := compile(t, kit(t, nil), filtered("session.key")).Bind(scene(), broken); err == nil {
 			t.Errorf("%q is read", broken)
 		}

@@ -4,11 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
-	"quarry/internal/agent/tool/mask"
 	"quarry/internal/jsonvalue"
 )
 
@@ -26,7 +22,7 @@ type Delivered struct {
 // Prepare takes a call of the client's to where the client makes it, as Run takes others. What fails on the way is an output; then
 // Delivered is nil.
 func (b *Bound) Prepare(ctx context.Context, p Planned, scene Scene) (*Delivered, Output) {
-	r := &run{bound: b, planned: p, scene: &scene, mask: b.mask(&scene, nil)}
+	r := &run{bound: b, planned: p, scene: &scene, mask: b.Mask()}
 	c, args, err := r.prepare(ctx)
 	if err == nil && len(args) > maxDelivered {
 		err = &Failure{InvalidInput, fmt.Sprintf("the arguments have %d bytes, more than the %d that a client is sent", len(args), maxDelivered)}
@@ -38,17 +34,13 @@ func (b *Bound) Prepare(ctx context.Context, p Planned, scene Scene) (*Delivered
 	if c.Output != nil {
 		d.Output = c.Output.JSON()
 	}
-	for _, secret := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(b.secrets, r.used, slices.Collect(maps.Values(scene.Secrets)))))) {
-		if secret != "" && strings.Contains(string(args), mask.Escaped(secret)) {
-			d.Secrets = append(d.Secrets, secret)
-		}
-	}
+	d.Secrets = r.mask.Found(jsonvalue.Decode(args))
 	return d, Output{}
 }
 
 // Finish returns the output to store of what the client has made of a call of a tool. secrets are those that the client was sent.
 func (b *Bound) Finish(ctx context.Context, tool string, secrets []string, raw json.RawMessage, failed bool, scene Scene) Output {
-	r := &run{bound: b, planned: Planned{Tool: tool}, scene: &scene, mask: b.mask(&scene, secrets)}
+	r := &run{bound: b, planned: Planned{Tool: tool}, scene: &scene, mask: b.Mask().With(secrets...)}
 	if failed {
 		return Output{Output: jsonvalue.Encode(map[string]any{"error": r.mask.Value(jsonvalue.Decode(raw))}), Failed: true, Class: ExecutionError}
 	}

@@ -37,6 +37,7 @@ type Set struct {
 type configured struct {
 	*Tool
 	name      string        // of the configuration
+	kind      string        // its type
 	describe  *vtl.Template // nil: the description of the tool
 	overrides []override
 	input     *jq.Program // nil: arguments stay as they are
@@ -93,7 +94,7 @@ func (k *Kit) compile(name string, all map[string]json.RawMessage, f *fault.Faul
 		f.Field("type", "is %q, which is part of the contract and not built yet; built: %s", b.Type, strings.Join(slices.Sorted(maps.Keys(k.Types)), ", "))
 		return nil
 	}
-	c := &configured{name: name, pinned: []string{}}
+	c := &configured{name: name, kind: b.Type, pinned: []string{}}
 	var err error
 	if c.input, err = parse(b.Input, jq.Parse); err != nil {
 		f.Field("input_transform", "%s", err)

@@ -20,6 +20,7 @@ import (
 func FuzzReference(f *testing.F) {
 	for _, s := range []string{
 		"session.metadata.a", "$.session.secrets['x y']", "agent.secrets[session.metadata.user_id]", "tools.t.outputs.latest.rows[0].id", "currentDate", "session.metadata[", ".$session", "session.metadata[[",
+		"agent.secrets", "$.agent.secrets[$.session.metadata.who]", "agent[session.metadata[session.metadata.who]].crm", "agent.secrets[agent.secrets[agent.secrets[agent.secrets[session.key]]]]",
 	} {
 		f.Add(s)
 	}
@@ -56,7 +57,7 @@ func FuzzReference(f *testing.F) {
 			p := b.Plan([]llm.ToolCall{{Name: "t"}}, nil, scene())
 			out := b.Run(t.Context(), p[0], scene())
 			values[strings.ReplaceAll(string(out.Output), prefix+bare, bare)] = true
-			if strings.Contains(string(out.Output)+string(out.Overrides), "tok-1234567890") {
+			if all := string(out.Output) + string(out.Overrides); strings.Contains(all, "tok-1234567890") || strings.Contains(all, "crm-key-1234567890") {
 				t.Errorf("%q shows a secret: %s", path, out.Output)
 			}
 		}
@@ -102,12 +103,12 @@ func FuzzOverride(f *testing.F) {
 	})
 }
 
-// FuzzMask proves that no secret of four characters or more is in a text or a JSON value behind a mask, that a value that is a
+// FuzzMask proves that no secret of eight characters or more is in a text or a JSON value behind a mask, that a text that is a
 // secret is masked whatever its length, and that what has no secret stays as it is.
 func FuzzMask(f *testing.F) {
-	f.Add("tok-123", "123456", `{"a": ["Bearer tok-123", {"tok-123": "tok-12345"}], "b": 1.50}`)
+	f.Add("tok-1234", "123456", `{"a": ["Bearer tok-1234", {"tok-1234": "tok-12345"}], "b": 1.50}`)
 	f.Add("a\"b\\c", "x", `{"json": "{\"k\": \"a\\\"b\\\\c\"}"}`)
-	f.Add("日本語です", "日本", `["日本", "これは日本語です"]`)
+	f.Add("日本語の秘密です", "日本", `["日本", "これは日本語の秘密です"]`)
 	f.Fuzz(func(t *testing.T, one, two, text string) {
 		if strings.Contains(one+two, "*") || !utf8.ValidString(one+two+text) {
 			return // a text with **** may hold a secret of asterisks again
@@ -115,13 +116,13 @@ func FuzzMask(f *testing.F) {
 		m := mask.New(one, two)
 		check := func(got string) {
 			for _, secret := range []string{one, two} {
-				if secret != "" && got == secret || utf8.RuneCountInString(secret) >= 4 && strings.Contains(got, secret) {
+				if secret != "" && got == secret || utf8.RuneCountInString(secret) >= mask.Shortest && strings.Contains(got, secret) {
 					t.Errorf("%q is in %q", secret, got)
 				}
 			}
 		}
 		check(m.Text(text))
-		if !strings.Contains(text, one) && !strings.Contains(text, two) && len(one)+len(two) > 0 && !strings.ContainsAny(one+two, "\"\\<>&\u2028\u2029") {
+		if !strings.Contains(text, one) && !strings.Contains(text, two) && len(one)+len(two) > 0 && !strings.ContainsAny(one+two, "\"\\<>&\u2028\u2029") && !strings.ContainsAny(text, `\%+`) {
 			for r := range strings.SplitSeq(one+two, "") {
 				if r < " " {
 					return
@@ -153,7 +154,7 @@ func walk(v any, f func(string)) {
 		f(v)
 	case map[string]any:
 		for name, member := range v {
-			f(name)
+			f("the name " + name) // a short one stays there
 			walk(member, f)
 		}
 	case []any:

@@ -53,7 +53,7 @@ const maxName = 128
 // Plan returns the calls of a reply, in order. Calls that can't be made are planned, too: Run returns why. scene is for its
 // secrets. After a kill, the same calls as they were stored are planned again.
 func (b *Bound) Plan(calls []llm.ToolCall, allowed *[]string, scene Scene) []Planned {
-	m := b.mask(&scene, nil)
+	m := b.Mask()
 	out := make([]Planned, len(calls))
 	for i, call := range calls {
 		out[i] = b.plan(call, allowed, m)
@@ -165,7 +165,7 @@ func (b *Bound) order(calls []Planned) {
 // Run runs a call and returns its output. scene is what references read now, so it has the outputs of the calls that this
 // one has waited for. Run returns when ctx ends; a tool that reads nothing of ctx is left behind.
 func (b *Bound) Run(ctx context.Context, p Planned, scene Scene) Output {
-	r := &run{bound: b, planned: p, scene: &scene, mask: b.mask(&scene, nil)}
+	r := &run{bound: b, planned: p, scene: &scene, mask: b.Mask()}
 	out, err := r.call(ctx)
 	if err == nil {
 		return Output{Output: out, Overrides: r.overrides, Artifacts: scene.Files.Take()}
@@ -195,7 +195,6 @@ type run struct {
 	planned   Planned
 	scene     *Scene
 	mask      *mask.Mask
-	used      []string        // secrets that overrides took
 	overrides json.RawMessage // once the tool has started
 }
 
@@ -205,10 +204,10 @@ func (r *run) call(ctx context.Context) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	tell, quiet := until(r.scene.Tell)
+	tell, quiet := until(r.told())
 	defer quiet()
 	out, err := guard(ctx, c.limit, c.Ending, func(ctx context.Context) (json.RawMessage, error) {
-		return c.Run(ctx, r.request(c, args), tell)
+		return c.Run(ctx, r.request(ctx, c, args), tell)
 	})
 	var partial *Partial
 	if errors.As(err, &partial) {
@@ -224,23 +223,73 @@ func (r *run) call(ctx context.Context) (json.RawMessage, error) {
 }
 
 // request returns what the tool is called with.
-func (r *run) request(c *configured, args json.RawMessage) Call {
+func (r *run) request(ctx context.Context, c *configured, args json.RawMessage) Call {
 	return Call{
 		ID: r.planned.CallID, Event: r.planned.Event, Configuration: c.name, Again: r.planned.Again, Made: r.planned.Made,
 		Arguments: args, Eager: r.eager(), Agent: r.scene.Agent.Key, Session: r.scene.Session.Key, AgentNo: r.scene.AgentNo, SessionNo: r.scene.SessionNo, Images: r.scene.Images,
-		Permit: func(n permit.Need) error { return permit.Call(c.Needs, r.scene.Sender, n) }, Sender: r.scene.Sender, Mask: r.mask,
-		Payers: r.scene.Payers, Place: r.scene.Place, Files: r.scene.Files,
+		Permit: func(needs ...permit.Need) error { return r.permit(ctx, c, needs) }, Sender: r.scene.Sender, Identity: r.identity, Recorder: r.bound.set.kit.Deeds, Mask: r.mask,
+		Payers: r.scene.Payers, Place: r.scene.Place, Files: r.scene.Files, Trace: r.scene.Trace,
 	}
+}
+
+// told returns what hears of the call, with secrets masked; nil for nobody.
+func (r *run) told() Activity {
+	if r.scene.Tell == nil {
+		return nil
+	}
+	return func(p Progress) {
+		p.Message = r.mask.Text(p.Message)
+		r.scene.Tell(p)
+	}
+}
+
+// permit returns an error if the call may not touch all that it needs.
+func (r *run) permit(ctx context.Context, c *configured, needs []permit.Need) error {
+	self, err := r.identity(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range needs {
+		if err := permit.Call(c.Needs, &self, r.scene.Sender, n); err != nil {
+			return err
+		}
+	}
+	for _, n := range needs {
+		r.scene.Trace.Touch(n.Corpus)
+	}
+	return nil
+}
+
+// identity is the Identity of the agent.
+func (r *run) identity(ctx context.Context) (permit.Identity, error) {
+	if r.scene.Identity == nil {
+		return permit.Identity{}, nil
+	}
+	return r.scene.Identity(ctx)
 }
 
 // Stop ends what an earlier process has begun for a call that is not made again.
 func (b *Bound) Stop(ctx context.Context, p Planned, scene Scene) {
-	r := &run{bound: b, planned: p, scene: &scene, mask: b.mask(&scene, nil)}
+	b.after(ctx, p, scene, func(t *Tool) func(context.Context, Call) error { return t.Stop })
+}
+
+// Undo removes what a call has left for a session that was not made after all, as far as its tool can.
+func (b *Bound) Undo(ctx context.Context, p Planned, scene Scene) {
+	b.after(ctx, p, scene, func(t *Tool) func(context.Context, Call) error { return t.Undo })
+}
+
+// after does something about a call that was made.
+func (b *Bound) after(ctx context.Context, p Planned, scene Scene, which func(*Tool) func(context.Context, Call) error) {
+	r := &run{bound: b, planned: p, scene: &scene, mask: b.Mask()}
 	c, args, err := r.prepare(ctx)
-	if err != nil || c.Stop == nil {
+	if err != nil {
 		return // nothing was begun
 	}
-	if err := c.Stop(ctx, r.request(c, args)); err != nil {
+	do := which(c.Tool)
+	if do == nil {
+		return
+	}
+	if err := do(ctx, r.request(ctx, c, args)); err != nil {
 		r.log(err)
 	}
 }
@@ -251,6 +300,9 @@ func (r *run) prepare(ctx context.Context) (c *configured, args json.RawMessage,
 		return nil, nil, r.planned.refused
 	}
 	c = r.bound.set.tools[r.planned.Tool]
+	if refs := r.unresolved(c); len(refs) > 0 {
+		return nil, nil, unresolved(refs, true)
+	}
 	merged, overrides, err := r.merge(c)
 	if err != nil {
 		return nil, nil, err
@@ -281,21 +333,47 @@ func (r *run) merge(c *configured) (merged any, overrides map[string]any, err er
 		overrides[o.key] = v
 		merged = pin(merged, o.path, v)
 	}
-	r.used = res.Secrets
-	r.mask = r.bound.mask(r.scene, r.used)
+	r.mask = r.mask.With(res.Secrets...)
 	switch {
 	case len(res.Missing) > 0:
-		return nil, nil, &Failure{InvalidConfiguration, fmt.Sprintf("unresolved refs [%s]", strings.Join(res.Missing, ", "))}
+		return nil, nil, unresolved(res.Missing, res.Nobody)
 	case len(res.Failed) > 0:
 		return nil, nil, &Failure{DependencyFailed, fmt.Sprintf("a tool that this call depends on has failed or was not called: unresolved refs [%s]", strings.Join(res.Failed, ", "))}
 	}
 	return merged, overrides, nil
 }
 
+// unresolved returns the references that had no value when the turn began. Where one of another kind than reference.Nobody has none,
+// there are no bound tools.
+func (r *run) unresolved(c *configured) (refs []string) {
+	values := r.bound.eager[r.planned.Tool]
+	for place, ref := range c.Eager {
+		if _, there := values[place]; !there {
+			refs = append(refs, ref.String())
+		}
+	}
+	slices.Sort(refs)
+	return slices.Compact(refs)
+}
+
+// unresolved returns the failure of a call whose references have no value, nobody if session.caller is among them.
+func unresolved(refs []string, nobody bool) error {
+	why := ""
+	if nobody {
+		why = "; session.caller has a value only while a session is made, and only if somebody is known to make it"
+	}
+	return &Failure{InvalidConfiguration, fmt.Sprintf("unresolved refs [%s]%s", strings.Join(refs, ", "), why)}
+}
+
 // transform runs a transform of the configuration.
 func (r *run) transform(ctx context.Context, name string, program *jq.Program, v any) (json.RawMessage, error) {
+	return Transform(ctx, name, program, r.mask, v)
+}
+
+// Transform runs a transform of that name. Its error is a *Failure, with secrets masked, or the end of ctx.
+func Transform(ctx context.Context, name string, program *jq.Program, m *mask.Mask, v any, variables ...any) (json.RawMessage, error) {
 	// beside the call, since a step of a program that takes long can't be ended
-	out, err := guard(ctx, jq.MaxTime, 0, func(ctx context.Context) (json.RawMessage, error) { return program.Run(ctx, v, MaxRaw) })
+	out, err := guard(ctx, jq.MaxTime, 0, func(ctx context.Context) (json.RawMessage, error) { return program.Run(ctx, v, MaxRaw, variables...) })
 	var p *panicked
 	switch {
 	case err == nil:
@@ -309,7 +387,7 @@ func (r *run) transform(ctx context.Context, name string, program *jq.Program, v
 	case errors.Is(err, jq.ErrMemory):
 		return nil, &Failure{InvalidConfiguration, fmt.Sprintf("%s needs more than %s of memory", name, bytesText(jq.MaxMemory))}
 	}
-	return nil, &Failure{InvalidConfiguration, r.mask.Message(fmt.Sprintf("%s failed: %s", name, err))}
+	return nil, &Failure{InvalidConfiguration, m.Message(fmt.Sprintf("%s failed: %s", name, err))}
 }
 
 // finish returns the output to store of what the tool has returned.

@@ -263,7 +263,7 @@ func TestMasking(t *testing.T) {
 			`{"got": {"text": "t", "headers": {"Accept": "a", "Authorization": "b"}, "any": {"token": "****", "filter": "****", "quote": "****"}}}`},
 		{"in a text", `{"type": "test", "input_transform": ".args | .any = \"Bearer \\(.session.secrets.token)\""}`, `{"text": "t", "headers": {"Accept": "a", "Authorization": "b"}}`,
 			func(context.Context, tool.Call, tool.Activity) (json.RawMessage, error) {
-				return json.RawMessage(`{"said": "Bearer ` + secret + ` was used", "` + secret + `": ["` + secret + `"], "json": "{\"q\": \"a\\\"b<c\"}"}`), nil
+				return json.RawMessage(`{"said": "Bearer ` + secret + ` was used", "` + secret + `": ["` + secret + `"], "json": "{\"q\": \"a\\\"b<c d/e\"}"}`), nil
 			},
 			`{"said": "Bearer **** was used", "****": ["****"], "json": "{\"q\": \"****\"}"}`},
 		{"in a failure", `{"type": "test"}`, `{"text": "t", "headers": {"Accept": "a", "Authorization": "b"}}`,

@@ -19,6 +19,7 @@ import (
 	"quarry/internal/agent/tool/reference"
 	"quarry/internal/agent/tool/schema"
 	"quarry/internal/id"
+	"quarry/internal/trace"
 	"quarry/internal/usage"
 )
 
@@ -37,19 +38,13 @@ const (
 type Kit struct {
 	Types   map[string]Type // by their names in the contract
 	Dynamic map[string]Type // tools without a type of their own, by their names; package catalog makes one type of them
-	Sealer  Sealer          // for values of secrets that are stored with a run
 	Log     *slog.Logger    // hears why a tool has failed where the model doesn't
+	Deeds   Recorder        // hears of what tools change; nil: nobody does
 	Apart   bool            // tools whose outputs a configuration reads need not be among those of the agent
 }
 
 // Type returns the tool of a configuration in the contract's shape. Faults name fields of the configuration.
 type Type func(configuration json.RawMessage) (*Tool, error)
-
-// Sealer encrypts what must be read again; seal.Keyring is one.
-type Sealer interface {
-	Seal(name string, plain []byte) ([]byte, error)
-	Open(name string, sealed []byte) ([]byte, error)
-}
 
 // Tool is something that an agent can call.
 type Tool struct {
@@ -74,6 +69,8 @@ type Tool struct {
 	Ending  time.Duration // how long a call waits for Run when its context has ended, since Run ends what it has begun; 0: not at all
 	// Stop ends what a process that was killed has begun for a call that is not made again; nil: that ends by itself.
 	Stop func(ctx context.Context, c Call) error
+	// Undo removes what a call has left that only the calling session leads to, where that session was not made after all; nil: nothing is.
+	Undo func(ctx context.Context, c Call) error
 	// Run returns a JSON object. An error that is a *Failure or a fault is shown to the model, any other is logged. Run may be
 	// left behind when its context has ended. It may tell of what it does while it runs.
 	Run func(ctx context.Context, c Call, tell Activity) (json.RawMessage, error)
@@ -114,28 +111,36 @@ type Call struct {
 	Eager         map[string]any  // the values of Tool.Eager
 	Agent         string          // keys
 	Session       string
-	AgentNo       int64 // row numbers
-	SessionNo     int64
-	Images        bool                    // the model reads images
-	Permit        func(permit.Need) error // an error if the call may not touch that; the model reads it
-	Sender        permit.Rights           // of whoever sent the input
-	Payers        []usage.Account         // whom the turn is charged to: the agents whose calls have led to it, and its own, the last
-	Place         *line.Place             // of a tool in line
-	Mask          *mask.Mask              // for what the tool stores; nil where no secret is known
+	AgentNo       int64                      // row numbers
+	SessionNo     int64                      // 0: the session is still to be made, and has no files
+	Images        bool                       // the model reads images
+	Permit        func(...permit.Need) error // an error if the call may not touch all of that; the model reads it
+	Sender        permit.Rights              // of whoever sent the input
+	Identity      Identity                   // of the agent, never nil
+	Recorder      Recorder                   // see Intend
+	Payers        []usage.Account            // whom the turn is charged to: the agents whose calls have led to it, and its own, the last
+	Place         *line.Place                // of a tool in line
+	Mask          *mask.Mask                 // for what the tool stores; nil where no secret is known
 	Files         *artifact.Workspace
+	Trace         *trace.Call // the call in the trace of its turn: what it leads to, and the calls of other tools that it makes, belong there
 }
+
+// Identity returns the account that an agent acts as, as it is now: what a call may touch is decided by what it was given by then.
+type Identity func(context.Context) (permit.Identity, error)
 
 // Scene is what references, templates and transforms of a turn read, and what a call is made with.
 type Scene struct {
 	reference.Scene
-	Sender             permit.Rights   // of whoever sent the input
-	Payers             []usage.Account // see Call, like the next ones
-	AgentNo, SessionNo int64
+	Sender             permit.Rights       // of whoever sent the input
+	Identity           Identity            // of the agent; nil: it has none, and may touch nothing that its configurations name
+	Payers             []usage.Account     // see Call, like the next ones
+	AgentNo, SessionNo int64               // SessionNo is 0 while the session is made
 	Place              *line.Place         // of the call that is made, if its tool is in line
 	Images             bool                // the model reads images
 	Files              *artifact.Workspace // of the call that is made
 	Most               int                 // bytes of its output; 0 = MaxOutput
 	Tell               Activity            // hears of what the call does; nil: nobody
+	Trace              *trace.Call         // see Call
 }
 
 // Output is what came of a call.

@@ -56,35 +56,22 @@ func kit(t *testing.T, f func(context.Context, tool.Call, tool.Activity) (json.R
 				return &tool.Tool{Name: "tester", Description: "Tests.", Schema: schema, Run: f}, nil
 			},
 		},
-		Sealer: sealer{}, Log: slog.New(slog.DiscardHandler),
+		Log: slog.New(slog.DiscardHandler),
 	}
 }
 
-// sealer turns texts around, with their name.
-type sealer struct{}
-
-func (sealer) Seal(name string, plain []byte) ([]byte, error) {
-	out := []byte(name + "\n")
-	for i := range plain {
-		out = append(out, plain[len(plain)-1-i])
-	}
-	return out, nil
-}
-
-func (sealer) Open(name string, sealed []byte) ([]byte, error) {
-	var out []byte
-	for i := len(sealed) - 1; i > len(name); i-- {
-		out = append(out, sealed[i])
-	}
-	return out, nil
+// everything is the identity of an agent that may touch all that its configurations name.
+func everything(context.Context) (permit.Identity, error) {
+	return permit.Identity{Rights: permit.Rights{All: true, EditAll: true, UseAll: true}}, nil
 }
 
 // scene returns what the tests refer to.
 func scene() tool.Scene {
-	return tool.Scene{Sender: permit.Rights{Corpora: []string{"private"}}, Scene: reference.Scene{
-		Agent:   reference.Subject{Key: "a1", Name: "Helper", Metadata: json.RawMessage(`{"region": "eu"}`)},
-		Session: reference.Subject{Key: "s1", Name: "Talk", Metadata: json.RawMessage(`{"acl": "doc.team = 'x'", "corpus": "private", "n": 12345678901234567890, "list": ["a", {"b": true}], "who": "region", "null": null}`)},
-		Secrets: map[string]string{"token": "tok-1234567890", "filter": "doc.secret = 'tok'", "quote": `a"b<c`},
+	return tool.Scene{Sender: permit.Rights{Corpora: []string{"private"}}, Identity: everything, Scene: reference.Scene{
+		Agent:        reference.Subject{Key: "a1", Name: "Helper", Metadata: json.RawMessage(`{"region": "eu"}`)},
+		Session:      reference.Subject{Key: "s1", Name: "Talk", Metadata: json.RawMessage(`{"acl": "doc.team = 'x'", "corpus": "private", "n": 12345678901234567890, "list": ["a", {"b": true}], "who": "region", "null": null}`)},
+		Secrets:      map[string]string{"token": "tok-1234567890", "filter": "doc.secret = 'tok'", "quote": `a"b<c d/e`},
+		AgentSecrets: map[string]string{"crm": "crm-key-1234567890", "region": "crm-key-1234567890 of the region"},
 		Outputs: map[string]reference.Latest{
 			"first":  {Output: json.RawMessage(`{"rows": [{"id": 7}]}`)},
 			"broken": {Output: json.RawMessage(`{"error": "no"}`), Failed: true},

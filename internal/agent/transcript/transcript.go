@@ -40,7 +40,7 @@ func Since(events []session.Event, ord int64, reminders ...reminder.Ready) []llm
 	}
 	for i := range events {
 		e := &events[i]
-		beside := b.remind(e.Type)
+		beside := b.remind(e)
 		if e.Ord > ord && (e.CallID == "" || paired[e.CallID] == 3) {
 			b.add(e, beside)
 		}
@@ -96,11 +96,11 @@ type builder struct {
 
 // remind returns the texts that stand beside the next event, with what separates them from it; "" for none. The visible events of
 // a session are counted, anew behind a compaction.
-func (b *builder) remind(t session.Type) string {
-	if t == session.Compaction {
+func (b *builder) remind(e *session.Event) string {
+	if e.Type == session.Compaction {
 		clear(b.seen)
 	}
-	hook := reminder.Hook(t)
+	hook := reminder.Hook(e.Type)
 	if hook != reminder.Input && hook != reminder.Output {
 		return ""
 	}
@@ -108,8 +108,8 @@ func (b *builder) remind(t session.Type) string {
 	b.seen[hook]++
 	out := ""
 	for _, r := range b.reminders {
-		if r.Fires(hook, n) && strings.TrimSpace(r.Text) != "" {
-			out += "\n\n" + r.Text
+		if text := r.Beside(hook, n, input(e)); strings.TrimSpace(text) != "" {
+			out += "\n\n" + text
 		}
 	}
 	return out

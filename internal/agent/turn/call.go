@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"quarry/internal/agent/artifact"
+	"quarry/internal/agent/permit"
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/skill"
@@ -19,6 +20,7 @@ import (
 	"quarry/internal/agent/transcript"
 	"quarry/internal/agent/turn/failure"
 	"quarry/internal/agent/turn/reply"
+	"quarry/internal/agent/turn/spans"
 	"quarry/internal/clock"
 	"quarry/internal/id"
 	"quarry/internal/llm"
@@ -34,8 +36,14 @@ func (t *turn) bind(ctx context.Context) (err error) {
 		Session: reference.Subject{Key: t.session.Key, Name: t.session.Name, Description: t.session.Description, Metadata: object(t.session.Metadata)},
 		Outputs: map[string]reference.Latest{}, Now: t.run.Began,
 	}}
+	if of := t.engine.Identities; of != nil {
+		t.scene.Identity = func(ctx context.Context) (permit.Identity, error) { return of.Acting(ctx, t.run.AgentNo) }
+	}
 	if len(t.agent.Tools) > 0 {
 		if t.scene.Secrets, err = t.engine.Sessions.Secrets(ctx, t.run.Session); err != nil {
+			return err
+		}
+		if t.scene.AgentSecrets, err = t.engine.Agents.Secrets(ctx, t.agent.No, t.run.Secrets); err != nil {
 			return err
 		}
 	}
@@ -48,13 +56,18 @@ func (t *turn) bind(ctx context.Context) (err error) {
 			t.scene.Outputs[name] = reference.Latest{Output: output}
 		}
 	}
-	var resolved string
+	if r := &t.run.Resolved; r.Secret && r.Text == "" {
+		if r.Text, err = t.engine.Log.Resolved(ctx, t.run.Session); err != nil {
+			return err
+		}
+	}
+	var resolved tool.Kept
 	of := configuration.Agent{No: t.agent.No, Revision: t.agent.Revision, Entries: t.agent.Tools}
-	if t.tools, resolved, err = t.engine.sets.Bind(ctx, of, t.scene, t.run.Resolved); err != nil {
+	if t.tools, resolved, err = t.engine.sets.Bind(ctx, of, t.scene, t.run.Resolved.Text); err != nil {
 		return err
 	}
 	t.policy = offload.New(t.agent.Offloading, t.tools.All)
-	if resolved != t.run.Resolved {
+	if resolved.Text != t.run.Resolved.Text {
 		t.resolved = &resolved
 	}
 	return nil
@@ -63,7 +76,11 @@ func (t *turn) bind(ctx context.Context) (err error) {
 // commit writes c, and with it what was resolved for the turn.
 func (t *turn) commit(c session.Commit) (session.Committed, error) {
 	c.Resolved, c.Rendered = t.resolved, t.rendered
+	t.trace.Add(&c)
 	done, err := t.work.commit(c)
+	if err == nil {
+		t.trace.Committed(&done)
+	}
 	if err == nil && c.Usage != nil && len(done.Events) > 0 {
 		t.session.Usage, t.session.Measured = c.Usage, session.Measured{Ord: done.Events[len(done.Events)-1].Ord, Edits: done.Edits}
 	}
@@ -163,6 +180,7 @@ func (t *turn) make(ctx context.Context, p tool.Planned, scene tool.Scene) (f fi
 	} else {
 		f.out = t.tools.Run(ctx, p, scene)
 	}
+	scene.Trace.End()
 	return f
 }
 
@@ -181,6 +199,7 @@ func (t *turn) call(ctx context.Context, planned []tool.Planned) error {
 			started[i], running = true, running+1
 			scene := t.now()
 			scene.Most, scene.Files = t.policy.Bound(p.Tool), t.workspace(p.CallID)
+			scene.Trace = t.trace.Call(&p)
 			if scene.Tell = t.teller(&p); p.InLine {
 				scene.Place = inLine.Join()
 			}
@@ -248,10 +267,10 @@ func (t *turn) resume(ctx context.Context) error {
 		}
 	}
 	if t.run.Recovered >= maxRecovered {
-		return failure.Broken("the turn was taken over %d times and came no further", t.run.Recovered)
+		return failure.Stuck("the turn was taken over %d times and came no further", t.run.Recovered)
 	}
 	left, err := t.unanswered()
-	if err != nil || len(left) == 0 {
+	if err != nil || len(left) == 0 && !t.lost {
 		return err
 	}
 	if err := t.enter(); err != nil {
@@ -282,8 +301,8 @@ func (t *turn) resume(ctx context.Context) error {
 		}
 		again[i].After = after
 	}
-	if len(lost) > 0 {
-		if _, err := t.commit(session.Commit{Events: session.CutOff(lost, "interrupted by restart")}); err != nil {
+	if len(lost) > 0 || t.lost { // the trace says what was left behind before anything is done again
+		if _, err := t.commit(session.Commit{Events: session.CutOff(lost, spans.Restarted)}); err != nil {
 			return err
 		}
 	}
@@ -334,6 +353,9 @@ func (t *turn) stored() ([]session.Event, error) {
 	if n := len(all); n > 0 {
 		t.last = max(t.last, all[n-1].Ord)
 		t.live.Stored(t.last)
+	}
+	if t.run.Compaction == nil {
+		t.trace.Recall(all)
 	}
 	return all, nil
 }

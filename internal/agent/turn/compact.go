@@ -16,19 +16,24 @@ import (
 func (t *turn) sumUp(ctx context.Context) error {
 	t.bare = true
 	if t.run.Recovered >= maxRecovered {
-		return failure.Broken("the compaction was taken over %d times and came to no end", t.run.Recovered)
+		return failure.Stuck("the compaction was taken over %d times and came to no end", t.run.Recovered)
 	}
 	if err := t.open(ctx); err != nil {
 		return err
+	}
+	if t.lost {
+		if _, err := t.commit(session.Commit{}); err != nil { // see resume
+			return err
+		}
 	}
 	wish, how := t.run.Compaction, t.session.Compaction
 	gone, err := compact.Wanted(t.events, &wish.Wish, &how)
 	if err != nil {
 		return err
 	}
-	model, err := t.engine.Models.Model(ctx, t.agent.Model.Name)
+	model, err := t.model(ctx)
 	if err != nil {
-		return unusable(err)
+		return err
 	}
 	ctx = usage.Charged(ctx, t.payers()...)
 	if err := t.admit(ctx, model); err != nil {

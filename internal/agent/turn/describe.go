@@ -18,6 +18,8 @@ func (t *turn) describe() {
 	ctx := usage.Charged(e.ctx, t.payers()...)
 	e.running.Go(func() {
 		defer e.describing.Delete(no)
-		e.report(ctx, "describe one", describe.Session(ctx, e.Sessions, e.Models, model, no))
+		if err := describe.Session(ctx, e.Sessions, e.Models, model, no); err != nil && ctx.Err() == nil {
+			e.Logger.Warn("a session is not described for now", "error", err)
+		}
 	})
 }

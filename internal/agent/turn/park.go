@@ -13,6 +13,7 @@ import (
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/reference"
+	"quarry/internal/agent/turn/spans"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
@@ -27,10 +28,6 @@ func (t *turn) park(ctx context.Context, planned []tool.Planned, ready map[int]*
 			Event: c.Event, CallID: c.CallID, Tool: c.Tool, ToolName: c.ToolName, Overrides: d.Overrides, Output: d.Output,
 			Delivery: session.Delivery{Arguments: d.Arguments, Secrets: d.Secrets},
 		})
-	}
-	var err error
-	if p.Resolved, err = t.tools.Plain(); err != nil {
-		return err
 	}
 	done, err := t.commit(session.Commit{Park: &p})
 	switch {
@@ -112,7 +109,7 @@ func (e *Engine) Answer(ctx context.Context, in Outputs) (sent *Sent, partly []f
 		return nil, nil, err
 	}
 	reader := e.Hub.Attach(in.Session, in.Whole)
-	lease := e.lease(in.Session)
+	lease := e.leases.Fresh(in.Session)
 	for {
 		p, err := e.Log.Parked(ctx, in.Session)
 		if err != nil {
@@ -183,16 +180,13 @@ func (e *Engine) checked(ctx context.Context, p *session.Parked, in *Outputs) (a
 	if err != nil {
 		return a, release, err
 	}
-	t := &turn{work: &work{engine: e, run: p.Run}}
+	t := &turn{work: &work{engine: e, run: p.Run}, trace: spans.None{}}
 	if err := t.open(ctx); err != nil {
 		return a, release, err
 	}
 	defer t.remember()
-	t.run.Resolved, a.Turn = p.Resolved, p.Run.Turn
+	a.Turn = p.Run.Turn
 	if err := t.bind(ctx); err != nil {
-		return a, release, err
-	}
-	if a.Resolved, err = t.tools.Sealed(t.scene); err != nil {
 		return a, release, err
 	}
 	for i, g := range in.Given {

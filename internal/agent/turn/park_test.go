@@ -27,19 +27,12 @@ import (
 	"quarry/internal/opt"
 )
 
-// seller is the sealer of tests, which seals nothing.
-type open struct{}
-
-func (open) Seal(_ string, plain []byte) ([]byte, error)  { return plain, nil }
-func (open) Open(_ string, sealed []byte) ([]byte, error) { return sealed, nil }
-
 // dialogs gives the agent the tool of a client "ask", beside "probe".
 func dialogs(t *testing.T, configuration string, change func(*turn.Config, *agent.Agent)) func(*turn.Config, *agent.Agent) {
 	t.Helper()
 	var made *catalog.Tool
 	return func(c *turn.Config, a *agent.Agent) {
 		probes(tool.Reads, echo)(c, a)
-		c.Kit.Sealer = open{}
 		if made == nil {
 			known, err := c.Tools.(*catalog.Service).Create(t.Context(), catalog.Change{
 				Name: opt.Some("dialog"), Description: opt.Some("Asks."), Output: opt.Some(json.RawMessage(`{"type":"object","properties":{"ok":{"type":"boolean"}},"additionalProperties":false}`)),

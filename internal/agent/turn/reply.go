@@ -36,7 +36,7 @@ func (t *turn) progress() *session.Progress {
 // partly ends the turn where a call of the model has ended before its time. Text that somebody was shown stays, and so does what
 // the model had thought before it was interrupted.
 func (t *turn) partly(s *reply.Reply, err error) error {
-	interrupted := errors.Is(err, errInterrupted)
+	interrupted := errors.Is(err, failure.ErrInterrupted)
 	kept := s.Spoken() && !s.Hidden || interrupted && s.Thought()
 	if errors.Is(err, ErrStopping) || !kept || !interrupted && t.live.Retract() {
 		t.live.Stored(t.last)
@@ -47,7 +47,7 @@ func (t *turn) partly(s *reply.Reply, err error) error {
 		c.End = &session.End{Step: t.after()}
 		return t.stay(t.close(c, feed.Note{Kind: feed.Interrupted, ID: t.run.Interruption()}, feed.Note{Kind: feed.Over}))
 	}
-	c.End = &session.End{Step: t.name, Failed: true}
+	c.End = &session.End{Step: t.name, Failed: true, Failure: failure.Of(err)}
 	return t.stay(t.close(c, feed.Note{Kind: feed.Failed, Err: failure.Explain(err)}, feed.Note{Kind: feed.Over}))
 }
 
@@ -69,7 +69,7 @@ func (t *turn) conclude(s *reply.Reply) error {
 		if len(c.Events) == 0 {
 			return err
 		}
-		c.End = &session.End{Step: t.name, Failed: true}
+		c.End = &session.End{Step: t.name, Failed: true, Failure: failure.Of(err)}
 		return t.stay(t.close(c, consumed, feed.Note{Kind: feed.Failed, Err: err}, feed.Note{Kind: feed.Over}))
 	}
 	if output != nil {
@@ -83,7 +83,7 @@ func (t *turn) conclude(s *reply.Reply) error {
 	case to == "":
 		return t.end(c, session.End{Step: t.after()}, consumed)
 	case t.run.Transitions >= t.engine.MaxTransitions:
-		return t.end(c, session.End{Step: t.after()}, consumed, t.transitionLimit())
+		return t.end(c, session.End{Step: t.after()}, consumed, end.Limit(t.engine.MaxTransitions))
 	}
 	c.Events = append(c.Events, session.HandOver(t.name, to, output))
 	c.Progress.Step, c.Progress.Transitions = to, t.run.Transitions+1

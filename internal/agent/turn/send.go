@@ -2,7 +2,6 @@ package turn
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"quarry/internal/agent/session"
@@ -73,7 +72,7 @@ func (e *Engine) Send(ctx context.Context, in Input) (*Sent, error) {
 	}
 	reader := e.Hub.Attach(in.Session, in.Whole)
 	sent := &Sent{Reader: reader, engine: e, no: in.Session}
-	lease := e.lease(in.Session)
+	lease := e.leases.Fresh(in.Session)
 	got, err := e.accept(ctx, in.Input, lease)
 	if err != nil {
 		reader.Close()
@@ -121,7 +120,7 @@ func (e *Engine) Send(ctx context.Context, in Input) (*Sent, error) {
 // ready waits until runs of an earlier process are taken over, and reports whether inputs are taken.
 func (e *Engine) ready(ctx context.Context) error {
 	select {
-	case <-e.taken:
+	case <-e.leases.Ready():
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -245,6 +244,3 @@ func (e *Engine) DropAgent(no int64) {
 		}
 	}
 }
-
-// errInterrupted is the cause of a turn that was asked to end.
-var errInterrupted = errors.New("the turn was interrupted")

@@ -14,12 +14,13 @@ import (
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool"
-	"quarry/internal/agent/tool/configuration"
 	"quarry/internal/agent/tool/offload"
 	"quarry/internal/agent/transcript"
 	"quarry/internal/agent/turn/claim"
 	"quarry/internal/agent/turn/failure"
 	"quarry/internal/agent/turn/guide"
+	"quarry/internal/agent/turn/prompt"
+	"quarry/internal/agent/turn/spans"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
@@ -30,6 +31,7 @@ import (
 // turn is the turn in progress.
 type turn struct {
 	*work
+	trace   spans.Recording
 	agent   agent.Agent
 	session session.Session
 	found   instruction.Found // the instructions that steps refer to
@@ -39,11 +41,12 @@ type turn struct {
 	ready   string        // the step that the instructions are of
 	tired   bool          // a summary has failed, and none is tried again in this turn
 
-	tools    *configuration.Bound
+	tools    *tool.Bound
 	policy   *offload.Policy // for what the tools return
 	scene    tool.Scene
-	resolved *string // references of the turn that are not yet written
+	resolved *tool.Kept // of the turn that is not yet written
 
+	words    *guide.Vocabulary // of reminders, as it is when the turn begins
 	texts    map[string]string // of reminders, by their keys
 	rendered map[string]string // those, if they are not yet written; else nil
 }
@@ -65,6 +68,7 @@ func (t *turn) play(ctx context.Context) error {
 
 // attempt is play until a write was made that seemed to fail.
 func (t *turn) attempt(ctx context.Context) error {
+	t.trace = t.engine.Trace.Begin(&t.run, t.lost, t.stands)
 	play := t.answer
 	if t.run.Compaction != nil {
 		play = t.sumUp
@@ -75,7 +79,7 @@ func (t *turn) attempt(ctx context.Context) error {
 		return err
 	case errors.Is(err, errNext):
 		return nil
-	case errors.Is(cause, errInterrupted):
+	case errors.Is(cause, failure.ErrInterrupted):
 		return t.interrupted()
 	case cause != nil:
 		return errOver
@@ -102,7 +106,7 @@ func (t *turn) answer(ctx context.Context) error {
 			return err
 		}
 		if t.run.Calls >= t.engine.MaxCalls {
-			return fault.UpstreamStatus(500, "the turn has called the language model %d times, the setting max_model_calls of this service, without an answer", t.run.Calls)
+			return failure.TooMany(t.run.Calls)
 		}
 		if err := t.iterate(ctx); err != nil {
 			return err
@@ -126,7 +130,22 @@ func (t *turn) open(ctx context.Context) (err error) {
 	if t.events == nil {
 		err = t.read(ctx)
 	}
+	if t.run.Compaction == nil {
+		t.trace.Recall(session.OfTurn(t.events, t.run.Turn))
+	}
 	return err
+}
+
+// stands returns what the trace says of the turn.
+func (t *turn) stands() spans.Turn {
+	out := spans.Turn{Agent: &t.agent, Session: &t.session, Step: t.name}
+	if len(t.asking) > 0 {
+		out.Instructions = t.asking[0].Plain()
+	}
+	if t.tools != nil {
+		out.Tools = t.tools
+	}
+	return out
 }
 
 // load reads what the turn works with.
@@ -142,6 +161,9 @@ func (t *turn) load(ctx context.Context) (err error) {
 	if err := t.bind(ctx); err != nil {
 		return err
 	}
+	if t.words, err = guide.Open(ctx, &t.agent, t.engine.Glossaries); err != nil {
+		return err
+	}
 	var fresh bool
 	t.rendered = nil
 	if t.texts, fresh, err = t.guide().Reminders(ctx, t.engine.Sessions); fresh {
@@ -151,7 +173,7 @@ func (t *turn) load(ctx context.Context) (err error) {
 }
 
 func (t *turn) guide() *guide.Guide {
-	return &guide.Guide{Agent: &t.agent, Session: &t.session, Found: t.found, Tools: t.tools.Bound, Began: t.run.Began}
+	return &guide.Guide{Agent: &t.agent, Session: &t.session, Found: t.found, Tools: t.tools, Began: t.run.Began}
 }
 
 // enter goes to the step that the run is on. One that the agent has no more is its first.
@@ -185,16 +207,17 @@ func (t *turn) iterate(ctx context.Context) error {
 			return err
 		}
 	}
-	model, err := t.engine.Models.Model(ctx, t.agent.Model.Name)
+	model, err := t.model(ctx)
 	if err != nil {
-		return unusable(err)
+		return err
 	}
 	t.scene.Images = model.Can.Images
-	request := t.request(model)
+	next := prompt.Prompt{Agent: &t.agent, Name: t.name, Step: &t.step, Instructions: t.asking, Texts: t.texts, Words: t.words, Tools: t.tools, Events: t.events}
+	request := next.Request(model)
 	if done, err := t.compact(ctx, model, &request); err != nil || done {
 		return err
 	}
-	if over := t.overflows(model, &request); over != nil {
+	if over := prompt.Overflows(model, &request); over != nil {
 		return t.end(session.Commit{}, session.End{Step: t.after()}, *over)
 	}
 	if err := t.admit(ctx, model); err != nil {
@@ -254,6 +277,11 @@ func (t *turn) sign(end *session.End, notes []feed.Note) {
 	if t.date(notes); t.run.Compaction == nil {
 		end.Cause = feed.Cause(notes)
 	}
+	for i := range notes {
+		if end.Failure.Class == "" {
+			end.Failure = failure.Limit(&notes[i])
+		}
+	}
 }
 
 // tell shows notes to the readers.
@@ -276,7 +304,7 @@ func (t *turn) fail(err error) error {
 	if _, expected := fault.As(shown); !expected {
 		t.engine.Logger.Error("a turn has failed", "session", t.run.Session, "turn", t.run.Turn, "error", err)
 	}
-	end := session.End{Step: t.run.Step, Failed: true}
+	end := session.End{Step: t.run.Step, Failed: true, Failure: failure.Of(err)}
 	var events []session.Event
 	if !t.bare {
 		open, err := t.unanswered()
@@ -319,10 +347,19 @@ func (t *turn) close(c session.Commit, notes ...feed.Note) error {
 	return t.next(&done)
 }
 
+// model returns the model of the agent.
+func (t *turn) model(ctx context.Context) (*llm.Model, error) {
+	m, err := t.engine.Models.Model(ctx, t.agent.Model.Name)
+	if err != nil {
+		return nil, unusable(err)
+	}
+	return t.trace.Model(m), nil
+}
+
 // unusable returns the failure of a turn whose model can't be used.
 func unusable(err error) error {
 	if f, ok := fault.As(err); ok && f.Kind == fault.KindInvalid {
-		return fault.Unprocessable("model_unavailable", "%s; change the agent's model.name", f.Text).Because(err)
+		return fault.Unprocessable(failure.Unusable, "%s; change the agent's model.name", f.Text).Because(err)
 	}
 	return fmt.Errorf("find the language model: %w", err)
 }

@@ -21,16 +21,20 @@ import (
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/catalog"
 	"quarry/internal/agent/turn"
+	"quarry/internal/agent/turn/spans"
+	"quarry/internal/agent/turn/spans/spanstest"
 	"quarry/internal/clock"
 	"quarry/internal/id"
 	"quarry/internal/llm"
 	"quarry/internal/llm/llmtest"
 	"quarry/internal/store"
+	"quarry/internal/store/agents"
 	"quarry/internal/store/blobs"
 	"quarry/internal/store/instructions"
 	"quarry/internal/store/sessions"
 	"quarry/internal/store/storetest"
 	"quarry/internal/store/tools"
+	"quarry/internal/store/traces"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -55,21 +59,27 @@ func says(text string) model {
 }
 
 // one is the only agent.
-type one struct{ *agent.Agent }
+type one struct {
+	*agents.Store // of its secrets
+	agent         *agent.Agent
+}
 
-func (o one) Revision(context.Context, int64, int64) (agent.Agent, error) { return *o.Agent, nil }
+func (o one) Revision(context.Context, int64, int64) (agent.Agent, error) { return *o.agent, nil }
 
 // bench is an engine over a session of its own.
 type bench struct {
 	*turn.Engine
-	db    *store.DB
-	rows  *sessions.Store
-	tools *catalog.Service
-	texts *instruction.Service
-	hub   *feed.Hub
-	agent *agent.Agent
-	no    int64
-	stop  func() // ends the engine, which gives back what it works on
+	dir    string // of the database
+	db     *store.DB
+	rows   *sessions.Store
+	agents *agents.Store
+	spans  *traces.Store
+	tools  *catalog.Service
+	texts  *instruction.Service
+	hub    *feed.Hub
+	agent  *agent.Agent
+	no     int64
+	stop   func() // ends the engine, which gives back what it works on
 }
 
 func plain() *agent.Agent {
@@ -89,9 +99,11 @@ func begin(t *testing.T, m model, change func(*turn.Config, *agent.Agent)) *benc
 // prepare opens a session.
 func prepare(t *testing.T) *bench {
 	t.Helper()
-	db := storetest.Open(t, store.Config{Dir: t.TempDir()})
-	rows := sessions.New(db, storetest.Secrets(t, db))
-	b := &bench{db: db, rows: rows, agent: plain(), texts: instruction.New(instructions.New(db))}
+	dir := t.TempDir()
+	db := storetest.Open(t, store.Config{Dir: dir})
+	sealed := storetest.Secrets(t, db)
+	rows := sessions.New(db, sealed)
+	b := &bench{dir: dir, db: db, rows: rows, spans: traces.New(db, sealed), agent: plain(), texts: instruction.New(instructions.New(db))}
 	var err error
 	if b.tools, err = catalog.New(tools.New(db), tool.Kit{}); err != nil {
 		t.Fatal(err)
@@ -102,6 +114,8 @@ func prepare(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
+	rows.Spans = b.spans
+	t.Cleanup(func() { spanstest.Check(t, b.db, b.rows, b.spans) })
 	now := clock.Now()
 	s, err := rows.Create(t.Context(), session.Session{
 		Key: "ase_" + id.Text(8), AgentNo: b.agent.No, Name: "n", Metadata: json.RawMessage(`{"plan":"gold"}`), Enabled: true, Created: now, Updated: now,
@@ -110,7 +124,7 @@ func prepare(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.no = s.No
+	b.no, b.agents = s.No, agents.New(db).Sealing(sealed)
 	return b
 }
 
@@ -118,8 +132,9 @@ func prepare(t *testing.T) *bench {
 func (b *bench) open(t *testing.T, m model, change func(*turn.Config, *agent.Agent)) {
 	t.Helper()
 	c := turn.Config{
-		Log: b.rows, Sessions: b.rows, Agents: one{b.agent}, Alone: true, Logger: slog.New(slog.DiscardHandler), MaxTransitions: 500, MaxCalls: 100,
+		Log: b.rows, Sessions: b.rows, Agents: one{b.agents, b.agent}, Alone: true, Logger: slog.New(slog.DiscardHandler), MaxTransitions: 500, MaxCalls: 100,
 		Models: llmtest.Only{Use: &llm.Model{Provider: m, Name: "m", Can: llm.Abilities{Tools: true, Structured: true, Context: 100_000}}},
+		Trace:  &spans.Recorder{Content: true},
 		Kit:    tool.Kit{Log: slog.New(slog.DiscardHandler)}, Tools: b.tools, Instructions: b.texts,
 		Files: artifact.NewService(artifact.Config{Store: b.rows, Blobs: blobs.NewPieces(b.db), Most: 50 << 20, Log: slog.New(slog.DiscardHandler)}),
 	}

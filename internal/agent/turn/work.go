@@ -9,6 +9,7 @@ import (
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/turn/claim"
+	"quarry/internal/agent/turn/failure"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 )
@@ -22,7 +23,8 @@ type work struct {
 	leave  func()       // gives back the place of the run; nil for none
 	claim  *claim.Claim // of the sender who waits for the first turn; nil for none
 	again  bool         // the first turn has failed before
-	taken  bool         // from another process: what it has left undone has to be found
+	taken  bool         // from another process, or an earlier try: what it has left undone has to be found
+	lost   bool         // from a process that is gone
 	// answered is whether the turn was parked until now: calls without an output were never made, or were to wait for the client's.
 	answered bool
 	bare     bool // nothing but inputs stands in the turn
@@ -52,7 +54,7 @@ func (w *work) interrupt(turn int64) <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.pending = turn; w.number == turn && w.cancel != nil {
-		w.cancel(errInterrupted)
+		w.cancel(failure.ErrInterrupted)
 		return w.ended
 	}
 	return w.done
@@ -74,7 +76,7 @@ func (w *work) begin() (context.Context, context.CancelCauseFunc) {
 	defer w.mu.Unlock()
 	w.number, w.cancel, w.ended = w.run.Turn, cancel, make(chan struct{})
 	if w.run.Interrupted || w.pending == w.run.Turn {
-		cancel(errInterrupted)
+		cancel(failure.ErrInterrupted)
 	}
 	return ctx, cancel
 }
@@ -100,7 +102,7 @@ func (w *work) loop() {
 			}
 			return
 		}
-		w.claim, w.again, w.taken, w.answered = nil, false, false, false
+		w.claim, w.again, w.taken, w.lost, w.answered = nil, false, false, false, false
 	}
 }
 
@@ -156,7 +158,7 @@ func (w *work) check() error {
 	case s.Run == nil || s.Run.Holder != w.run.Holder:
 		return session.ErrLost
 	case s.Run.Turn != w.run.Turn || s.Last != w.last:
-		w.run, w.last, w.events, w.taken = *s.Run, s.Last, nil, true
+		w.run, w.last, w.events, w.taken, w.lost = *s.Run, s.Last, nil, true, false
 		return errAhead
 	}
 	return nil

@@ -49,7 +49,7 @@ func (c *clientCreateCmd) Run(e *command.Env) error {
 		"type": "client_credentials", "name": c.Name, "description": c.Description,
 		"api_roles": append([]string{}, c.APIRole...),
 	})
-	if err := addRoles(body, c.CorpusRole, c.AgentRole); err != nil {
+	if err := AddRoles(body, c.CorpusRole, c.AgentRole); err != nil {
 		return err
 	}
 	v, err := command.Send(e, c.Remote, "POST", "/v2/app_clients", body, func(v *clientView) {

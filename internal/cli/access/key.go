@@ -80,7 +80,7 @@ func (keyCreateCmd) Help() string {
 // body returns the request. A key without a name is named after what it may do.
 func (c *keyCreateCmd) body() (map[string]any, error) {
 	body := command.Given(map[string]any{"api_key_role": c.Role, "corpus_keys": c.Corpus, "api_roles": c.APIRole})
-	if err := addRoles(body, c.CorpusRole, c.AgentRole); err != nil {
+	if err := AddRoles(body, c.CorpusRole, c.AgentRole); err != nil {
 		return nil, err
 	}
 	if len(body) == 0 {
@@ -93,8 +93,8 @@ func (c *keyCreateCmd) body() (map[string]any, error) {
 	return body, nil
 }
 
-// addRoles adds roles on corpora and agents, given as key:role, to a body. A list that is nil is left out.
-func addRoles(body map[string]any, corpora, agents []string) error {
+// AddRoles adds roles on corpora and agents, given as key:role, to a body. A list that is nil is left out.
+func AddRoles(body map[string]any, corpora, agents []string) error {
 	for _, on := range []struct {
 		what, example string
 		given         []string
@@ -105,6 +105,9 @@ func addRoles(body map[string]any, corpora, agents []string) error {
 		roles := make([]map[string]string, 0, len(on.given))
 		for _, text := range on.given {
 			key, role, ok := strings.Cut(text, ":")
+			if at := strings.LastIndex(text, "="); !ok && at >= 0 { // a key may have the sign, a role has none
+				key, role, ok = text[:at], text[at+1:], true
+			}
 			if !ok {
 				return command.Failed(command.ExitUsage, "%s role %q must look like %s", on.what, text, on.example)
 			}

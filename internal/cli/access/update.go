@@ -21,7 +21,7 @@ func (f *roleFlags) body() (map[string]any, error) {
 	if given := listed(f.APIRole); given != nil {
 		body["api_roles"] = given
 	}
-	if err := addRoles(body, listed(f.CorpusRole), listed(f.AgentRole)); err != nil {
+	if err := AddRoles(body, listed(f.CorpusRole), listed(f.AgentRole)); err != nil {
 		return nil, err
 	}
 	if f.Description != nil {

@@ -58,7 +58,7 @@ func (c *userCreateCmd) Run(e *command.Env) error {
 		"email": c.Email, "username": c.Username, "description": c.Description, "groups": c.Group,
 		"api_roles": append([]string{}, c.APIRole...),
 	})
-	if err := addRoles(body, c.CorpusRole, c.AgentRole); err != nil {
+	if err := AddRoles(body, c.CorpusRole, c.AgentRole); err != nil {
 		return err
 	}
 	_, err := command.Send(e, c.Remote, "POST", "/v2/users", body, func(v *userView) {

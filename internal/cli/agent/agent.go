@@ -16,12 +16,15 @@ import (
 
 // Cmd holds the commands about agents.
 type Cmd struct {
-	Create createCmd `cmd:"" help:"Create an agent, from flags or from a file."`
-	List   listCmd   `cmd:"" help:"List the agents."`
-	Get    getCmd    `cmd:"" help:"Read one agent."`
-	Update updateCmd `cmd:"" help:"Change an agent."`
-	Delete deleteCmd `cmd:"" help:"Delete an agent with its sessions."`
-	Chat   chatCmd   `cmd:"" help:"Talk to an agent, or ask it one question."`
+	Create  createCmd  `cmd:"" help:"Create an agent, from flags or from a file."`
+	List    listCmd    `cmd:"" help:"List the agents."`
+	Get     getCmd     `cmd:"" help:"Read one agent."`
+	Update  updateCmd  `cmd:"" help:"Change an agent."`
+	Delete  deleteCmd  `cmd:"" help:"Delete an agent with its sessions."`
+	Chat    chatCmd    `cmd:"" help:"Talk to an agent, or ask it one question."`
+	Secrets secretsCmd `cmd:"" help:"List, set and remove the secrets that the tools of an agent use."`
+
+	Identity identityCmd `cmd:"" help:"Read or change what an agent may do: the account that it acts as."`
 }
 
 // agents is the path of all agents.

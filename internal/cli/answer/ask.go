@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"errors"
 	"strings"
 
 	"quarry/internal/cli/command"
@@ -30,12 +29,8 @@ func (c *AskCmd) Run(e *command.Env) error {
 	if c.JSON {
 		return c.whole(e, cl)
 	}
-	var seen *event
-	err = c.Ask(c.CorpusKey, func(corpora []map[string]any) (int, error) {
-		seen, err = c.stream(e, cl, corpora)
-		return len(seen.Results), err
-	})
-	if seen == nil || err != nil && seen.text == "" {
+	seen, err := stream(e.Ctx, e.Out, cl, "/v2/query", c.body(), func(string, *event) {})
+	if err != nil && seen.text == "" {
 		return err
 	}
 	c.sources(e.Out, c.CorpusKey, seen, c.All, false)
@@ -48,13 +43,7 @@ func (c *AskCmd) Run(e *command.Env) error {
 
 // whole prints the complete answer as JSON.
 func (c *AskCmd) whole(e *command.Env, cl *command.Client) error {
-	var raw []byte
-	err := c.Ask(c.CorpusKey, func(corpora []map[string]any) (int, error) {
-		var v event
-		var err error
-		raw, err = cl.Call(e.Ctx, "POST", "/v2/query", c.body(corpora), &v)
-		return len(v.Results), err
-	})
+	raw, err := cl.Call(e.Ctx, "POST", "/v2/query", c.body(), new(event))
 	if err != nil {
 		return err
 	}
@@ -65,31 +54,8 @@ func (c *AskCmd) whole(e *command.Env, cl *command.Client) error {
 	return nil
 }
 
-// stream prints the answer as it comes. If nothing was found and the titles were left out, it prints nothing.
-func (c *AskCmd) stream(e *command.Env, cl *command.Client, corpora []map[string]any) (*event, error) {
-	again := corpora[0]["metadata_filter"] != c.given()
-	seen, err := stream(e.Ctx, e.Out, cl, "/v2/query", c.body(corpora), func(name string, seen *event) error {
-		if name == "search_results" && len(seen.Results) == 0 && again {
-			return errEmpty
-		}
-		return nil
-	})
-	if errors.Is(err, errEmpty) {
-		err = nil
-	}
-	return seen, err
-}
-
-// given returns the filter as the user gave it, nil for none.
-func (c *AskCmd) given() any {
-	if c.Filter == "" {
-		return nil
-	}
-	return c.Filter
-}
-
-func (c *AskCmd) body(corpora []map[string]any) map[string]any {
-	body := c.asking.body(strings.Join(c.Question, " "), corpora)
+func (c *AskCmd) body() map[string]any {
+	body := c.asking.body(strings.Join(c.Question, " "), c.Corpora(c.CorpusKey))
 	if c.Save {
 		body["save_history"] = true
 	}

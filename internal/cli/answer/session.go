@@ -109,17 +109,14 @@ func (s *session) path() string {
 	return chatPath(s.chat) + "/turns"
 }
 
-// ask asks the next question. Titles alone are left out unless the user wants them or has a filter of a kind that can't be
-// extended; it is not asked again where nothing is found, as quarry ask does: what is answered is stored.
+// ask asks the next question.
 func (s *session) ask(question string) error {
 	return s.stoppable(func(ctx context.Context) error {
-		return s.cmd.Ask(s.cmd.CorpusKey, func(corpora []map[string]any) (int, error) {
-			body := s.cmd.body(question, corpora)
-			if s.cmd.JSON {
-				return 1, s.whole(ctx, question, body)
-			}
-			return 1, s.stream(ctx, question, body)
-		})
+		body := s.cmd.body(question, s.cmd.Corpora(s.cmd.CorpusKey))
+		if s.cmd.JSON {
+			return s.whole(ctx, question, body)
+		}
+		return s.stream(ctx, question, body)
 	})
 }
 
@@ -142,11 +139,10 @@ func (s *session) whole(ctx context.Context, question string, body map[string]an
 // stream prints the answer as it comes, then its sources.
 func (s *session) stream(ctx context.Context, question string, body map[string]any) error {
 	e := s.env
-	seen, err := stream(ctx, e.Out, s.client, s.path(), body, func(name string, seen *event) error {
+	seen, err := stream(ctx, e.Out, s.client, s.path(), body, func(name string, seen *event) {
 		if name == "generation_info" && seen.Rephrased != "" && seen.Rephrased != question {
 			command.WrapAfter(e.Err, "searched: ", command.Prose(strings.Join(strings.Fields(seen.Rephrased), " ")))
 		}
-		return nil
 	})
 	if seen.done { // whatever comes after it, the turn is stored
 		s.keep(question, seen)

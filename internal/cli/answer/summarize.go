@@ -54,7 +54,7 @@ func (c *SummarizeCmd) Run(e *command.Env) error {
 		}
 		return err
 	}
-	seen, err := stream(e.Ctx, e.Out, cl, path, body, func(string, *event) error { return nil })
+	seen, err := stream(e.Ctx, e.Out, cl, path, body, func(string, *event) {})
 	if err != nil {
 		return err
 	}

@@ -131,11 +131,16 @@ func (c *Client) Relay(req *http.Request) (*http.Response, error) {
 	return c.unhurried().sent(req)
 }
 
+// Within returns a client whose calls take at most d, 0 for as long as they like.
+func (c *Client) Within(d time.Duration) *Client {
+	other := *c
+	other.http = &http.Client{Timeout: d, Transport: c.http.Transport}
+	return &other
+}
+
 // unhurried returns a client for answers that may go on for as long as they like.
 func (c *Client) unhurried() *Client {
-	other := *c
-	other.http = &http.Client{Transport: c.http.Transport}
-	return &other
+	return c.Within(0)
 }
 
 // sent sends a request with the credential and returns its answer, whose body the caller closes.

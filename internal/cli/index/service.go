@@ -15,6 +15,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"quarry/internal/cli/command"
 	"quarry/internal/fault"
@@ -28,6 +29,10 @@ type service struct {
 	corpus string // key
 	chars  int    // characters of a passage, 0 for sentences
 }
+
+// patience is how long a document may take: the service gives up one whose client has gone, and a file of 10 MB takes more
+// than an hour to encode on a processor without AVX2.
+const patience = 4 * time.Hour
 
 func (s *service) path() string { return "/v2/corpora/" + command.Segment(s.corpus) }
 
@@ -99,7 +104,7 @@ func (s *service) post(ctx context.Context, operation, media string, parts [][]b
 	}
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(body()), nil }
 	req.Header.Set("Content-Type", media)
-	res, err := s.client.Do(req)
+	res, err := s.client.Within(patience).Do(req)
 	if r, ok := command.AsRefused(err); ok && r.Status == http.StatusConflict && strings.Contains(strings.Join(r.Messages, " "), "same content") {
 		return folder.Stored{Same: true}, nil
 	}

@@ -128,13 +128,8 @@ func (c *previewCmd) input(e *command.Env) (in generate.PromptInput, err error) 
 		if err != nil {
 			return in, err
 		}
-		err = c.Ask(c.Corpus, func(corpora []map[string]any) (int, error) {
-			body := map[string]any{"query": in.Question, "search": map[string]any{"corpora": corpora, "limit": c.Limit}}
-			found = promptAnswer{}
-			_, err := cl.Call(e.Ctx, "POST", "/v2/query", body, &found)
-			return len(found.Results), err
-		})
-		if err != nil {
+		body := map[string]any{"query": in.Question, "search": map[string]any{"corpora": c.Corpora(c.Corpus), "limit": c.Limit}}
+		if _, err := cl.Call(e.Ctx, "POST", "/v2/query", body, &found); err != nil {
 			return in, err
 		}
 	default:

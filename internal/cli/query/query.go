@@ -68,14 +68,7 @@ func (c *Cmd) Run(e *command.Env) error {
 		return err
 	}
 	var v answerView
-	var raw []byte
-	err = c.Ask(c.CorpusKey, func(corpora []map[string]any) (int, error) {
-		body["search"].(map[string]any)["corpora"] = c.weighted(corpora)
-		v = answerView{}
-		var err error
-		raw, err = cl.Call(e.Ctx, "POST", "/v2/query", body, &v)
-		return len(v.Results), err
-	})
+	raw, err := cl.Call(e.Ctx, "POST", "/v2/query", body, &v)
 	switch {
 	case err != nil:
 		return err
@@ -160,9 +153,9 @@ func (c *Cmd) weighted(corpora []map[string]any) []map[string]any {
 	return corpora
 }
 
-// body returns the request without its corpora.
+// body returns the request.
 func (c *Cmd) body() (map[string]any, error) {
-	search := map[string]any{"limit": c.Limit, "offset": c.Offset}
+	search := map[string]any{"limit": c.Limit, "offset": c.Offset, "corpora": c.weighted(c.Corpora(c.CorpusKey))}
 	switch {
 	case strings.HasPrefix(c.Reranker, "{"):
 		var reranker map[string]any

@@ -66,33 +66,22 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-// TestScope proves that titles are left out first, with the user's own filter kept whole, and that what the user wrote has the
-// last word.
+// TestScope proves what is asked: the user's filter as it is, and with --titles one that names headings beside it.
 func TestScope(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		name  string
 		scope Scope
-		found int
-		want  []any // the filters that are asked
+		want  any
 	}{
-		{"found", Scope{}, 1, []any{noTitles}},
-		{"nothing found", Scope{}, 0, []any{noTitles, nil}},
-		{"own filter", Scope{Filter: "doc.a = 1 OR doc.b = 2"}, 1, []any{"(doc.a = 1 OR doc.b = 2) AND " + noTitles}},
-		{"own filter finds nothing", Scope{Filter: "doc.a = 1"}, 0, []any{"(doc.a = 1) AND " + noTitles, "doc.a = 1"}},
-		{"asked for", Scope{Titles: true}, 0, []any{nil}},
-		{"filtered by the user", Scope{Filter: "part.is_title = true"}, 0, []any{"part.is_title = true"}},
+		{Scope{}, nil},
+		{Scope{Filter: "doc.a = 1 OR doc.b = 2"}, "doc.a = 1 OR doc.b = 2"},
+		{Scope{Titles: true}, withTitles},
+		{Scope{Titles: true, Filter: "doc.a = 1 OR doc.b = 2"}, "(doc.a = 1 OR doc.b = 2) AND " + withTitles},
+		{Scope{Titles: true, Filter: "part.is_title = true"}, "part.is_title = true"},
 	} {
-		var got []any
-		err := tc.scope.Ask("a, b", func(corpora []map[string]any) (int, error) {
-			if len(corpora) != 2 || corpora[1]["corpus_key"] != "b" || corpora[0]["metadata_filter"] != corpora[1]["metadata_filter"] {
-				t.Errorf("%s: asked %v", tc.name, corpora)
-			}
-			got = append(got, corpora[0]["metadata_filter"])
-			return tc.found, nil
-		})
-		if err != nil || !slices.Equal(got, tc.want) {
-			t.Errorf("%s: asked %q (%v), want %q", tc.name, got, err, tc.want)
+		got := tc.scope.Corpora("a, b")
+		if len(got) != 2 || got[0]["corpus_key"] != "a" || got[1]["corpus_key"] != "b" || got[0]["metadata_filter"] != tc.want || got[1]["metadata_filter"] != tc.want {
+			t.Errorf("%+v: asked %v, want the filter %v", tc.scope, got, tc.want)
 		}
 	}
 }

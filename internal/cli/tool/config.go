@@ -144,7 +144,7 @@ func (c *entry) body() (map[string]any, error) {
 type configCreateCmd struct {
 	command.Remote
 	Config string  `arg:"" optional:"" help:"Key by which agents refer to it: letters, digits, _ and -, at most 50; default: made from the name." wire:"key"`
-	Name   *string `help:"Name, at most 50 characters; default: the key." wire:"name"`
+	Name   *string `help:"Name, at most 50 characters; default: that of the entry, or the key." wire:"name"`
 	entry
 }
 
@@ -165,7 +165,10 @@ func (c *configCreateCmd) Run(e *command.Env) error {
 	if c.Config != "" {
 		body["key"] = c.Config
 	}
-	if body["name"] = opt.Deref(c.Name, c.Config); body["name"] == "" {
+	if _, own := body["name"]; c.Name != nil || !own {
+		body["name"] = opt.Deref(c.Name, c.Config)
+	}
+	if body["name"] == "" {
 		return command.Failed(command.ExitUsage, "say what to call it: a key, or --name TEXT from which a key is made")
 	}
 	_, err = command.Send(e, c.Remote, http.MethodPost, configurations, body, func(v *configView) {

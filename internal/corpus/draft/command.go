@@ -11,6 +11,7 @@ import (
 	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
 	"quarry/internal/opt"
+	"quarry/internal/text/sentence"
 )
 
 // Structured is a document whose parts the service derives from sections (contract: Structured documents).
@@ -43,6 +44,8 @@ type Section struct {
 	// of each part contains the page on which it begins, under the key "page".
 	Page  int
 	Pages []PageMark
+	// Code are the places in Text of code, each of which is one part where sentences are.
+	Code []sentence.Span
 }
 
 // PageMark marks byte At of a text as the beginning of a page.

@@ -13,6 +13,7 @@ import (
 	"quarry/internal/fault"
 	"quarry/internal/opt"
 	"quarry/internal/text/chunk"
+	"quarry/internal/text/sentence"
 )
 
 // place is what the parts of a section inherit from where it stands.
@@ -63,7 +64,7 @@ func (cmd Structured) Build(c corpus.Corpus) (*document.Document, error) {
 		}
 	}
 	if !blank(cmd.Description) {
-		s.textParts(place{path: "description"}, cmd.Description)
+		s.textParts(place{path: "description"}, cmd.Description, nil)
 	}
 	for i := range cmd.Sections {
 		s.section(place{}, i, &cmd.Sections[i])
@@ -91,7 +92,7 @@ func (s *structure) section(around place, i int, sec *Section) {
 		s.titlePart(at, at.title)
 	}
 	if !blank(sec.Text) {
-		s.textParts(at, sec.Text, sec.Pages...)
+		s.textParts(at, sec.Text, sec.Code, sec.Pages...)
 	}
 	for j := range sec.Tables {
 		s.table(at, fmt.Sprintf("%s.tables[%d]", at.path, j), sec.Tables[j])
@@ -166,11 +167,11 @@ func (s *structure) titlePart(at place, title string) {
 
 // textParts cuts text into parts. The gap of a part is the text between it and the one before, its page the one on
 // which it begins.
-func (s *structure) textParts(at place, text string, pages ...PageMark) {
+func (s *structure) textParts(at place, text string, code []sentence.Span, pages ...PageMark) {
 	base := at.base()
 	heading := document.JoinTitles(s.title, at.inForce)
 	cursor := cutter{text: text}
-	for i, c := range chunk.Split(text, chunk.Strategy{MaxChars: s.chunking.MaxChars}) {
+	for i, c := range chunk.Split(text, chunk.Strategy{MaxChars: s.chunking.MaxChars, Whole: code}) {
 		if s.stopped() {
 			return
 		}

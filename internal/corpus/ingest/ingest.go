@@ -108,6 +108,9 @@ func (s *Service) open(ctx context.Context, key string) (corpus.Corpus, error) {
 // may not be replaced is *document.Exists, usually found before the cost of encoding, as clients repeat refused requests. A
 // document that stands there already, in every particular, is returned as it is.
 //
+// A client that has gone ends it between two texts that are encoded, and nothing is left of the document. From then on the
+// document is stored whether anybody waits for the answer or not.
+//
 // Once the store has returned, the outcome is success even if updating the search index fails or the deadline passes: every
 // query first brings the index up to the corpus's sequence number, so a query that succeeds shows this document.
 func (s *Service) commit(ctx context.Context, c corpus.Corpus, doc *document.Document, o Options) (*Added, error) {
@@ -135,6 +138,11 @@ func (s *Service) commit(ctx context.Context, c corpus.Corpus, doc *document.Doc
 	if out.Encoded, err = s.encode(ctx, c, doc); err != nil {
 		return nil, err
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	ctx, done := outlive(ctx)
+	defer done()
 	if out.seq, err = put(ctx, c.No, c.Epoch, doc); err != nil {
 		return nil, err
 	}
@@ -146,6 +154,15 @@ func (s *Service) commit(ctx context.Context, c corpus.Corpus, doc *document.Doc
 		doc.Parts[i].Vector = nil
 	}
 	return out, nil
+}
+
+// outlive returns a context with the deadline of a request that does not end when its client disconnects.
+func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
+	stays := context.WithoutCancel(ctx)
+	if deadline, ok := ctx.Deadline(); ok {
+		return context.WithDeadline(stays, deadline)
+	}
+	return context.WithCancel(stays)
 }
 
 // free returns *document.Exists if an id is taken.

@@ -10,6 +10,7 @@ import (
 	"quarry/internal/corpus/draft"
 	"quarry/internal/extract"
 	"quarry/internal/fault"
+	"quarry/internal/text/sentence"
 )
 
 // readable lists the supported formats in refusals.
@@ -68,6 +69,9 @@ func sections(all []extract.Section) ([]draft.Section, error) {
 		s := draft.Section{Title: in.Title, Text: in.Text, Sections: inner, Page: in.Page}
 		for _, m := range in.Pages {
 			s.Pages = append(s.Pages, draft.PageMark(m))
+		}
+		for _, c := range in.Code {
+			s.Code = append(s.Code, sentence.Span(c))
 		}
 		for _, t := range in.Tables {
 			data, err := tableData(t)

@@ -11,9 +11,9 @@ type place struct {
 	id       string
 }
 
-// turns serialises the creation of documents with the same id. A client that loses patience with a large document and
-// sends it again would otherwise have it encoded several times at once; in turn, the second request finds the document
-// of the first. Safe for concurrent use.
+// turns serialises the creation of documents with the same id. Clients that send
+// the same large document at once would otherwise have it encoded several times; in turn, the second request finds the
+// document of the first. Safe for concurrent use.
 type turns struct {
 	mu  sync.Mutex
 	now map[place]chan struct{} // closed when the turn is over; guarded by mu

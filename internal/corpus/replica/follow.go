@@ -35,12 +35,14 @@ func (s *Set) current(ctx context.Context, r *replica, c corpus.Corpus) bool {
 // advance opens the index of r if need be and applies the changes up to c.Seq, in order. It returns c, or the
 // corpus as read again if its attributes have been replaced.
 func (s *Set) advance(ctx context.Context, r *replica, c corpus.Corpus) (corpus.Corpus, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	if err := r.take(ctx); err != nil {
+		return c, err
+	}
+	defer r.give()
 	return s.advanceLocked(ctx, r, c)
 }
 
-// advanceLocked is advance for a caller that holds r.mu.
+// advanceLocked is advance for a caller that has the turn.
 func (s *Set) advanceLocked(ctx context.Context, r *replica, c corpus.Corpus) (corpus.Corpus, error) {
 	x := r.index.Load()
 	if x == nil {
@@ -79,7 +81,7 @@ func (s *Set) advanceLocked(ctx context.Context, r *replica, c corpus.Corpus) (c
 	return c, s.follow(ctx, r, c)
 }
 
-// follow applies the changes up to c.Seq, and on to a state that searches may see. The caller holds r.mu.
+// follow applies the changes up to c.Seq, and on to a state that searches may see. The caller has the turn.
 func (s *Set) follow(ctx context.Context, r *replica, c corpus.Corpus) error {
 	x := r.index.Load()
 	for {
@@ -253,8 +255,10 @@ func (s *Set) restoreLost(ctx context.Context, r *replica, c corpus.Corpus) erro
 
 // repair rebuilds an index whose files were found to be damaged during a search.
 func (s *Set) repair(ctx context.Context, r *replica, c corpus.Corpus, cause error) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	if err := r.take(ctx); err != nil {
+		return err
+	}
+	defer r.give()
 	s.cfg.Log.Warn("index is damaged; rebuilding it from the database", "corpus", c.Key, "error", cause)
 	x := r.index.Load()
 	if x.SchemaVersion() != c.SchemaVersion {

@@ -45,13 +45,16 @@ func projectOne(schema *filter.Schema, d *document.Document, part projection) (i
 	// A stored value that does not fit its attribute counts as absent (metadata-filters.md section 5).
 	values, _ := schema.Values(filter.Document, m)
 	out := index.Document{No: d.No, ID: d.ID, Values: values, Parts: make([]index.Part, len(d.Parts))}
+	of := make([]map[string]any, len(d.Parts))
 	for i := range d.Parts {
 		p := &d.Parts[i]
-		m, err := metadata.Values(p.Metadata)
-		if err != nil {
+		if of[i], err = metadata.Values(p.Metadata); err != nil {
 			return out, fmt.Errorf("metadata of part %d of document %q: %w", p.Ord, d.ID, err)
 		}
-		out.Parts[i] = part(schema, p, m)
+		out.Parts[i] = part(schema, p, of[i])
+	}
+	for i, leads := range document.Leading(d.Parts, of) {
+		out.Parts[i].Leads = leads
 	}
 	return out, nil
 }

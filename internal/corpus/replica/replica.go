@@ -50,11 +50,11 @@ type replica struct {
 	used  time.Time // last acquired; guarded by Set.mu
 	refs  int       // searches and catch-ups in flight; guarded by Set.mu
 
-	mu    sync.Mutex                  // one catch-up at a time
-	index atomic.Pointer[index.Index] // set under mu, nil before the first use
+	turn  chan struct{}               // full during a catch-up: one at a time
+	index atomic.Pointer[index.Index] // set in a turn, nil before the first use
 	stale bool                        // dropped while in use: close when the last user leaves; guarded by Set.mu
 	// whole is the first change from which on the index shows a state that the corpus has had. One before is made of
-	// documents read at different times. Set under mu, before the index shows such a state.
+	// documents read at different times. Set in a turn, before the index shows such a state.
 	whole atomic.Int64
 }
 
@@ -178,8 +178,20 @@ func (r *replica) use(use func(*index.Snapshot) error) error {
 	return use(x)
 }
 
-// hide keeps searches from states of the index before a change. The caller holds r.mu.
+// hide keeps searches from states of the index before a change. The caller has the turn.
 func (r *replica) hide(before int64) { r.whole.Store(max(r.whole.Load(), before)) }
+
+// take waits for the turn to change the index, at most as long as ctx lasts. The caller gives it back with r.give.
+func (r *replica) take(ctx context.Context) error {
+	select {
+	case r.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (r *replica) give() { <-r.turn }
 
 // hold acquires the replica of c, or of its present generation if it has been reset.
 func (s *Set) hold(ctx context.Context, c corpus.Corpus) (*replica, corpus.Corpus, error) {
@@ -235,7 +247,7 @@ func (s *Set) acquire(c corpus.Corpus) (*replica, error) {
 	var evicted func()
 	if r == nil {
 		evicted = s.evict()
-		r = &replica{epoch: c.Epoch}
+		r = &replica{epoch: c.Epoch, turn: make(chan struct{}, 1)}
 		s.open[c.No] = r
 	}
 	r.refs++

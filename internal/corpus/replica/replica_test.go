@@ -381,7 +381,7 @@ func TestReconcile(t *testing.T) {
 		set  *replica.Set
 		want int // folders that stay
 	}{{w.set, 2}, {older, 1}, {older, 1}} {
-		if err := tc.set.Reconcile(t.Context()); err != nil {
+		if _, err := tc.set.Reconcile(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(other); err != nil {
@@ -392,8 +392,52 @@ func TestReconcile(t *testing.T) {
 		}
 	}
 	w.want("worda", "a:2100")
-	if err := replica.New(replica.Config{Dir: filepath.Join(w.dir, "none"), Corpora: w.corpora}).Reconcile(t.Context()); err != nil {
+	if _, err := replica.New(replica.Config{Dir: filepath.Join(w.dir, "none"), Corpora: w.corpora}).Reconcile(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestBehind proves that those corpora are told to be far behind whose files lack more than 1,000 changes, the nearest first and no
+// more than may be open, without a look at an index; and that they are brought up although others can't be, or are gone.
+func TestBehind(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("a", 2100) // enough to be worth a file, which has change 1
+	w.want("worda", "a:2100")
+	fresh, there := w.corpus(), w.corpus()
+	fresh.ID, fresh.Key = id.NewCorpus(), "fresh"
+	if _, err := w.corpora.Create(t.Context(), fresh); err != nil {
+		t.Fatal(err)
+	}
+	w.restart()
+	for _, tc := range []struct {
+		seq  int64
+		open int
+		want string
+	}{{1, 0, ""}, {1000, 0, ""}, {1001, 0, "fresh"}, {1002, 0, "c fresh"}, {1002, 1, "fresh"}} {
+		set := replica.New(replica.Config{Dir: w.dir, Corpora: restored{w.corpora, tc.seq}, MaxOpen: tc.open}) // has nothing to open one with
+		behind, err := set.Reconcile(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var keys []string
+		for _, c := range behind {
+			keys = append(keys, c.Key)
+		}
+		if got := strings.Join(keys, " "); got != tc.want {
+			t.Errorf("behind at change %d with %d open: %q, want %q", tc.seq, tc.open, got, tc.want)
+		}
+	}
+	gone, broken := fresh, fresh
+	gone.Key = "gone"
+	broken.ID, broken.Key, broken.EncoderName = id.NewCorpus(), "broken", "unknown"
+	if _, err := w.corpora.Create(t.Context(), broken); err != nil {
+		t.Fatal(err)
+	}
+	w.set.CatchUpAll(t.Context(), []corpus.Corpus{gone, broken, there})
+	log := w.log.String()
+	if !strings.Contains(log, "corpus=c index=1\n") || strings.Count(log, "corpus=broken error=") != 1 || strings.Count(log, "\n") != 2 {
+		t.Errorf("want c brought up, broken told, and nothing else:\n%s", log)
 	}
 }
 

@@ -44,8 +44,10 @@ func (s *Set) Retype(ctx context.Context, next corpus.Corpus, commit func() (cor
 	if err := t.follow(ctx, now.Seq); err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	if err := r.take(ctx); err != nil {
+		return err
+	}
+	defer r.give()
 	if now, err = s.reread(ctx, next); err != nil {
 		return err
 	}
@@ -79,7 +81,8 @@ func (s *Set) reread(ctx context.Context, c corpus.Corpus) (corpus.Corpus, error
 	return now, nil
 }
 
-// catchUpSchema rebuilds the columns of x if the corpus has other attributes by now, which may be newer than those of c.
+// catchUpSchema rebuilds the columns of x if the corpus has other attributes by now, which may be newer than those of c, or
+// if its files were written by a version with other columns.
 // Texts and vectors stay. The caller holds the replica's mu.
 func (s *Set) catchUpSchema(ctx context.Context, r *replica, c corpus.Corpus) (corpus.Corpus, error) {
 	x := r.index.Load()
@@ -87,7 +90,7 @@ func (s *Set) catchUpSchema(ctx context.Context, r *replica, c corpus.Corpus) (c
 	if err != nil || now.SchemaVersion == x.SchemaVersion() {
 		return now, err
 	}
-	s.cfg.Log.Info("index has other filter attributes than its corpus; making their columns", "corpus", now.Key, "version", now.SchemaVersion)
+	s.cfg.Log.Info("index files have other columns than the corpus needs; making their columns anew", "corpus", now.Key, "version", now.SchemaVersion)
 	t, err := s.begin(ctx, x, now)
 	if err != nil {
 		return now, err

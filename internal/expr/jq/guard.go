@@ -18,6 +18,7 @@ const (
 	boundedName = "%bounded" // its input, if that is of a size that a step can work with
 	pairName    = "%pair"    // both arguments as a list, under the same condition
 	timesName   = "%times"   // the same for arguments that are multiplied
+	plusName    = "%plus"    // both arguments as a list, if what they come to together has such a size
 	joinName    = "%join"    // its input, if its texts with the argument between them are of such a size
 	placeName   = "%place"   // its input, if that is a place in a list that can be, or a path of such places
 	parsedName  = "%parsed"  // its input, if that is not too long to be read as JSON in a step
@@ -39,13 +40,16 @@ var walking = []string{
 	"min_by", "max_by", "unique_by", "sort_by", "group_by", "bsearch", "tostream", "ltrimstr", "rtrimstr", "IN", "INDEX",
 }
 
-// comparing are the operators that go through both operands.
-var comparing = []gojq.Operator{gojq.OpEq, gojq.OpNe, gojq.OpGt, gojq.OpLt, gojq.OpGe, gojq.OpLe, gojq.OpSub, gojq.OpMul}
+// comparing are the operators that go through both operands, or make something as large as both.
+var comparing = []gojq.Operator{gojq.OpEq, gojq.OpNe, gojq.OpGt, gojq.OpLt, gojq.OpGe, gojq.OpLe, gojq.OpAdd, gojq.OpSub, gojq.OpMul}
+
+// updating are the operators that set what such an operator returns.
+var updating = map[gojq.Operator]gojq.Operator{gojq.OpUpdateAdd: gojq.OpAdd, gojq.OpUpdateMul: gojq.OpMul, gojq.OpUpdateSub: gojq.OpSub}
 
 // operators are the functions behind the operators, which programs can call, too.
 var operators = map[string]gojq.Operator{
 	"_equal": gojq.OpEq, "_notequal": gojq.OpNe, "_greater": gojq.OpGt, "_less": gojq.OpLt, "_greatereq": gojq.OpGe, "_lesseq": gojq.OpLe, "_subtract": gojq.OpSub,
-	"_multiply": gojq.OpMul,
+	"_add": gojq.OpAdd, "_multiply": gojq.OpMul,
 }
 
 // guarded is what a program is compiled with.
@@ -53,6 +57,7 @@ var guarded = []gojq.CompilerOption{
 	gojq.WithFunction(boundedName, 0, 0, func(v any, _ []any) any { return bounded(v, v) }),
 	gojq.WithFunction(pairName, 2, 2, func(_ any, both []any) any { return bounded(both, slices.Clone(both)) }),
 	gojq.WithFunction(timesName, 2, 2, times),
+	gojq.WithFunction(plusName, 2, 2, plus),
 	gojq.WithFunction(joinName, 1, 1, join),
 	gojq.WithFunction(placeName, 0, 0, func(v any, _ []any) any {
 		if !reachable(v, 0) {
@@ -109,6 +114,24 @@ func times(_ any, both []any) any {
 		}
 	}
 	return bounded(both, slices.Clone(both))
+}
+
+// plus bounds a text, or a list, that is made of two: one that doubles would take all memory within a few steps.
+func plus(_ any, both []any) any {
+	const item = 16 // bytes
+	var size int
+	for _, v := range both {
+		switch v := v.(type) {
+		case string:
+			size += len(v)
+		case []any:
+			size += len(v) * item
+		}
+	}
+	if size > maxStep {
+		return fmt.Errorf("%w: a step makes a value of more than %d MiB", ErrMemory, maxStep>>20)
+	}
+	return slices.Clone(both)
 }
 
 // join bounds what lies between the texts that are joined.
@@ -174,10 +197,9 @@ func guardQuery(q *gojq.Query) {
 	case slices.Contains(comparing, q.Op):
 		operands := pair(q.Op, q.Left, q.Right)
 		*q = gojq.Query{Meta: q.Meta, Imports: q.Imports, FuncDefs: q.FuncDefs, Left: operands, Op: gojq.OpPipe, Right: &gojq.Query{Left: item("0"), Op: q.Op, Right: item("1")}}
-	case q.Op == gojq.OpUpdateMul, q.Op == gojq.OpUpdateSub: // l *= r is r as $r | l |= . * $r
-		op := map[gojq.Operator]gojq.Operator{gojq.OpUpdateMul: gojq.OpMul, gojq.OpUpdateSub: gojq.OpSub}[q.Op]
+	case updating[q.Op] != 0: // l *= r is r as $r | l |= . * $r
 		const name = "$%r"
-		by := &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeIdentity}}, Op: op, Right: call(name)}
+		by := &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeIdentity}}, Op: updating[q.Op], Right: call(name)}
 		guardQuery(by)
 		*q = gojq.Query{Meta: q.Meta, Imports: q.Imports, FuncDefs: q.FuncDefs, Left: q.Right, Op: gojq.OpPipe, Patterns: []*gojq.Pattern{{Name: name}},
 			Right: &gojq.Query{Left: q.Left, Op: gojq.OpModify, Right: by}}
@@ -246,8 +268,11 @@ func before(t *gojq.Term, first *gojq.Query) {
 
 // pair returns the query for both operands.
 func pair(op gojq.Operator, l, r *gojq.Query) *gojq.Query {
-	if op == gojq.OpMul {
+	switch op {
+	case gojq.OpMul:
 		return call(timesName, l, r)
+	case gojq.OpAdd:
+		return call(plusName, l, r)
 	}
 	return call(pairName, l, r)
 }

@@ -56,6 +56,8 @@ func TestGuardedMeaning(t *testing.T) {
 		`{"k\(.a)": 1}`, `."o"`, `."\("a")"`, `.["\("a")"]`, `. as {"\("a")": $x} | $x`, `{("a", "b"): 1}`, `{a}`, `{$__loc__}`, `{"a"}`, `{"a\("")"}`, `@base64 "\(.a)"`, `{@base64 "x\(.a)": 1}`,
 		`.l[0]`, `.l[-1]`, `.l[.a - 3]`, `.l[(0, 1)]`, `.["a"]`, `.o["x"].y`, `.l[.a] = 5 | .l`, `[paths]`, `setpath(["l", 1]; 9) | .l`, `fromstream(.l | tostream)`, `[.l[] | tojson | fromjson]`,
 		`"12" | tonumber`, `.l | .[100000]`, `.l | .[1000000]`, `del(.l[0]) | .l`, `pick(.l[1])`, `.l | first`, `.l[1:][0]`, `.o[.missing]?`, `12345678901234567890 * 10`, `to_entries | from_entries | .l`,
+		`[(1, 2) + (3, 4)]`, `.a + .missing`, `.l + .l`, `"a" + "b" + .a`, `.o + {z: 1}`, `.l[] += 2 | .l`, `[.a += (2, 3) | .a]`, `.a += 1 | .a`, `.l += .l | .l`, `.a + 1 * 2 - 3`, `[.l[] + 1]`,
+		`def f: . + 1; .a | f | f`, `reduce .l[] as $i (0; . + $i)`, `.new += 1 | .new`, `"a" + 1`, `_add(1; 2)`, `.l | add`, `path(.a + 1)`, `-.a + 1`, `.a + (.l | length) | . + .`, `[limit(2; .l[] + .l[])]`,
 	} {
 		v := map[string]any{"a": 3, "l": []any{2, 1}, "o": map[string]any{"x": map[string]any{"y": 1}}}
 		want, got := plain(t, program, v), "error"
@@ -82,7 +84,7 @@ func TestGuardedSteps(t *testing.T) {
 		twice + `[.[0], .[1]] | unique`, twice + `flatten`, twice + `. - .`, twice + `contains([1])`, twice + `{a: .} * {a: .}`, twice + `halt_error`, twice + `[.] | index(.)`, twice + `{"\(.)": 1}`, twice + `{} ."\(.)"`, twice + `. as $x | {a: 1} as {"\($x)": $y} | $y`, twice + `[] | .["\(.)"]?, ("\([[1]])" | length), error("\(1)" * 1e9)`,
 		twice + `map(.) | group_by(.)`, `[range(10000)] | join("x" * 1000000)`,
 		`[] | .[60000000] = 1`, `60000000 as $i | [] | .[$i] = 1`, `null | setpath([60000000]; 1)`, `fromstream([[60000000], 1], [[60000000]])`, `pick(.[60000000])`, `_index(.; 60000000) = 1`, `[] | .[6e7] += 1`,
-		`reduce range(40) as $i (9; . * .)`, `reduce range(40) as $i (9; . *= .)`, `"1" * 20000 | tonumber`, `"[1,1]" * 2000000 | fromjson`,
+		`reduce range(40) as $i (9; . * .)`, `reduce range(40) as $i (9; . *= .)`, `reduce range(40) as $i ("x"; . += .)`, `reduce range(40) as $i ([1]; _add(.; .))`, `"1" * 20000 | tonumber`, `"[1,1]" * 2000000 | fromjson`,
 	} {
 		p, err := jq.Parse(program)
 		if err != nil {
@@ -90,7 +92,7 @@ func TestGuardedSteps(t *testing.T) {
 			continue
 		}
 		out, err := p.Run(t.Context(), nil, 1<<20)
-		refused := []string{"a step works with more than 64 MiB", "a list has no more than", "an integer has more than", "too long to be read in a step"}
+		refused := []string{"a step makes a value of more than 64 MiB", "a step works with more than 64 MiB", "a list has no more than", "an integer has more than", "too long to be read in a step"}
 		if err == nil || !slices.ContainsFunc(refused, func(text string) bool { return strings.Contains(err.Error(), text) }) {
 			t.Errorf("%s is %.100s, %v", program, out, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -32,7 +33,10 @@ var (
 type Program struct{ code *gojq.Code }
 
 // Parse compiles a program. It has no environment, no files and no further inputs.
-func Parse(text string) (*Program, error) {
+func Parse(text string) (*Program, error) { return ParseWith(text) }
+
+// ParseWith compiles a program that reads variables, such as $session; Run takes their values in the same order.
+func ParseWith(text string, variables ...string) (*Program, error) {
 	if n := utf8.RuneCountInString(text); n > maxLength {
 		return nil, fmt.Errorf("has %d characters, more than the %d that are allowed", n, maxLength)
 	}
@@ -43,7 +47,7 @@ func Parse(text string) (*Program, error) {
 	if err := guard(query); err != nil {
 		return nil, fmt.Errorf("is %w", err)
 	}
-	code, err := gojq.Compile(query, guarded...)
+	code, err := gojq.Compile(query, append(slices.Clone(guarded), gojq.WithVariables(variables))...)
 	if err != nil {
 		return nil, fmt.Errorf("is no jq program: %w", err)
 	}
@@ -52,8 +56,8 @@ func Parse(text string) (*Program, error) {
 
 // Run returns the one value that the program makes of v, as JSON of at most most bytes. ErrTime and ErrMemory come when the step
 // in progress is over. They are about the program alone: writing its result is bounded by most.
-func (p *Program) Run(ctx context.Context, v any, most int) (json.RawMessage, error) {
-	out, err := p.watched(ctx, v)
+func (p *Program) Run(ctx context.Context, v any, most int, variables ...any) (json.RawMessage, error) {
+	out, err := p.watched(ctx, v, variables)
 	if err != nil {
 		return nil, err
 	}
@@ -64,10 +68,10 @@ func (p *Program) Run(ctx context.Context, v any, most int) (json.RawMessage, er
 }
 
 // watched runs the program within the limits of time and memory.
-func (p *Program) watched(ctx context.Context, v any) (any, error) {
+func (p *Program) watched(ctx context.Context, v any, variables []any) (any, error) {
 	ctx, stop := limit(ctx, MaxMemory)
 	defer stop()
-	out, err := one(p.code.RunWithContext(ctx, v))
+	out, err := one(p.code.RunWithContext(ctx, v, variables...))
 	return out, caused(ctx, err)
 }
 

@@ -11,6 +11,20 @@ type knee struct{ sensitivity, earlyBias float64 }
 
 var defaultKnee = knee{0.5, 0.2}
 
+// keptOf is kept for scores that came in bands, which end at the given numbers of scores. Each band is judged by the scores so
+// far. Behind a band that was cut, nothing is kept.
+func (k knee) keptOf(scores []float64, bands []int) []bool {
+	out, from := make([]bool, len(scores)), 0
+	for _, to := range bands {
+		copy(out[from:to], k.kept(scores[:to])[from:])
+		if slices.Contains(out[from:to], false) {
+			break
+		}
+		from = to
+	}
+	return out
+}
+
 // kept reports for each score whether it is kept. The best score always is.
 func (k knee) kept(scores []float64) []bool {
 	out := make([]bool, len(scores))

@@ -134,11 +134,11 @@ func (n get) eval(r *run) value {
 	return v
 }
 
-// eval returns the score of the result if it is kept, else null. Which scores are kept is computed once per batch.
+// eval returns the score of the result if it is kept, else null. Which scores are kept is computed once per band.
 func (n knee) eval(r *run) value {
 	kept, ok := r.knees[n]
 	if !ok {
-		kept = n.kept(r.scores)
+		kept = n.keptOf(r.scores, r.bands)
 		r.knees[n] = kept
 	}
 	if i := r.result.Index; i < 0 || i >= len(kept) || !kept[i] {

@@ -78,12 +78,24 @@ type Result struct {
 type Batch struct {
 	now    time.Time
 	scores []float64
+	bands  []int           // how many scores there were after each Add
 	knees  map[knee][]bool // by settings: which scores are kept
 }
 
 // NewBatch returns a batch of results with these scores; now is the value of the function now().
 func NewBatch(now time.Time, scores []float64) *Batch {
-	return &Batch{now: now, scores: scores, knees: map[knee][]bool{}}
+	b := &Batch{now: now}
+	b.Add(scores)
+	return b
+}
+
+// Add adds the scores of results that stand behind those that are there, and returns the Index of the first. What was
+// computed for the earlier ones still holds.
+func (b *Batch) Add(scores []float64) (first int) {
+	first = len(b.scores)
+	b.scores, b.knees = append(b.scores, scores...), map[knee][]bool{}
+	b.bands = append(b.bands, len(b.scores))
+	return first
 }
 
 // Score evaluates the program for one result. ok is false if the score is null or not a number. There are no run-time

@@ -211,6 +211,36 @@ func TestKnee(t *testing.T) {
 	}
 }
 
+// TestKneeOfBands proves that results behind others change nothing for these, and that nothing behind a knee is kept.
+func TestKneeOfBands(t *testing.T) {
+	t.Parallel()
+	p, err := userfn.Parse("knee()")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		bands [][]float64
+		kept  int
+	}{
+		{[][]float64{{0.9, 0.85, 0.2, 0.15}, {0.14, 0.13}, {0.95}}, 2},
+		{[][]float64{{1, 0.9, 0.8, 0.7, 0.6, 0.5}, {0.4, -50}, {0.95}}, 7}, // the drop of the second band
+		{[][]float64{{1, 0.9, 0.8, 0.7, 0.6, 0.5}, {0.95, 0.55, 0.45}}, 9},
+	} {
+		batch, kept := userfn.NewBatch(now, nil), 0
+		for _, scores := range c.bands {
+			first := batch.Add(scores)
+			for i := range scores {
+				if _, ok := p.Score(batch, userfn.Result{Index: first + i}); ok {
+					kept++
+				}
+			}
+		}
+		if kept != c.kept {
+			t.Errorf("%v: %d kept, want %d", c.bands, kept, c.kept)
+		}
+	}
+}
+
 // TestRefused proves that a wrong program is refused, with the position and text of the error.
 func TestRefused(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"quarry/internal/agent"
+	"quarry/internal/agent/identity"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/page"
@@ -16,18 +17,22 @@ import (
 
 // Area answers the operations of agents.
 type Area struct {
-	agents  *agent.Service
-	cursors *page.Cursors
+	agents     *agent.Service
+	identities *identity.Service
+	cursors    *page.Cursors
 }
 
 // New returns the area; cursors sign its page keys.
-func New(s *agent.Service, cursors *page.Cursors) *Area { return &Area{s, cursors} }
+func New(s *agent.Service, identities *identity.Service, cursors *page.Cursors) *Area {
+	return &Area{s, identities, cursors}
+}
 
 // Handlers implements httpapi.Area.
 func (a *Area) Handlers() map[string]httpapi.Handler {
 	return map[string]httpapi.Handler{
 		"createAgent": a.create, "listAgents": a.list, "getAgent": a.get,
 		"updateAgent": a.update, "replaceAgent": a.replace, "deleteAgent": a.delete,
+		"getAgentIdentity": a.identity, "updateAgentIdentity": a.changeIdentity,
 	}
 }
 
@@ -44,6 +49,14 @@ func Resolver(s *agent.Service) httpapi.Resolver {
 func found(c *httpapi.Call) agent.Agent {
 	a, _ := c.Found.(agent.Agent)
 	return a
+}
+
+// gone returns an error with the key of the agent in the path if the agent was deleted since it was found.
+func gone(err error, c *httpapi.Call) error {
+	if fault.Is(err, fault.KindNotFound) {
+		return agent.Missing(c.Path["agent_key"])
+	}
+	return err
 }
 
 // writer returns what the caller may put into an agent.

@@ -108,7 +108,7 @@ func (b *stepChangeBody) change(at, name string, bad *fault.Fault) *agent.StepCh
 		Reminders: converted(b.Reminders, func(all *[]reminderBody) []reminder.Reminder {
 			out := make([]reminder.Reminder, len(*all))
 			for i := range *all {
-				out[i] = (*all)[i].reminder(fmt.Sprintf("%s.reminders[%d]", at, i), bad)
+				out[i] = (*all)[i].reminder()
 			}
 			return out
 		}),

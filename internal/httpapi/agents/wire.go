@@ -145,28 +145,34 @@ type skillBody struct {
 type reminderBody struct {
 	Type         string          `json:"type"`
 	TemplateType string          `json:"template_type,omitempty"`
-	Template     string          `json:"template"`
-	Hooks        []reminder.Hook `json:"hooks"`
+	Template     *string         `json:"template,omitempty"`
+	Hooks        []reminder.Hook `json:"hooks,omitempty"`
 	Every        *int            `json:"fire_every,omitempty"`
 	Skip         *int            `json:"skip_first,omitempty"`
 	Glossary     string          `json:"glossary_key,omitempty"`
 }
 
+// expanding is the type of reminders that name a glossary.
+const expanding = "glossary_expansion"
+
 func wireReminder(r reminder.Reminder) reminderBody {
-	out := reminderBody{Type: "templated", TemplateType: velocity, Template: r.Template, Hooks: r.Hooks, Every: &r.Every, Skip: &r.Skip}
+	if r.Glossary != "" {
+		return reminderBody{Type: expanding, Glossary: r.Glossary}
+	}
+	out := reminderBody{Type: "templated", TemplateType: velocity, Template: &r.Template, Hooks: r.Hooks, Every: &r.Every, Skip: &r.Skip}
 	if r.Plain {
 		out.TemplateType = plain
 	}
 	return out
 }
 
-// reminder maps a reminder of a request. There are no glossaries yet, so none can be named.
-func (b *reminderBody) reminder(at string, bad *fault.Fault) reminder.Reminder {
-	if b.Type == "glossary_expansion" {
-		bad.Field(at+".glossary_key", "there is no glossary %q", b.Glossary)
+// reminder maps a reminder of a request.
+func (b *reminderBody) reminder() reminder.Reminder {
+	if b.Type == expanding {
+		return reminder.Reminder{Glossary: b.Glossary}
 	}
 	return reminder.Reminder{
-		Template: b.Template, Plain: b.TemplateType == plain, Hooks: b.Hooks, Every: opt.Deref(b.Every, 1), Skip: opt.Deref(b.Skip, 0),
+		Template: opt.Deref(b.Template, ""), Plain: b.TemplateType == plain, Hooks: b.Hooks, Every: opt.Deref(b.Every, 1), Skip: opt.Deref(b.Skip, 0),
 	}
 }
 

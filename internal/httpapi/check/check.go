@@ -36,7 +36,7 @@ func (c *checker) check(s *jsonschema.Schema, v any) bool {
 	if s.Bool != nil && !*s.Bool {
 		return c.refuse("is not allowed here")
 	}
-	if s.WriteOnly && isMask(v) {
+	if s.WriteOnly && isMask(v) && !(s.Comment == takesMask && v == plainMask) {
 		return c.refuse(maskReason)
 	}
 	if s.Types != nil && !hasType(*s.Types, v) {
@@ -212,10 +212,14 @@ func (c *checker) required(s *jsonschema.Schema, v any) bool {
 	return ok
 }
 
+// noNull is the comment of a member that doesn't take null for having been left out.
+const noNull = "null is no value"
+
 // leftOut reports whether a null counts as a member that was left out: an optional one whose schema takes no null. Clients
-// that serialise whole objects send such nulls. Entries of a map can't be left out.
+// that serialise whole objects send such nulls. Entries of a map can't be left out, and neither does null stand for leaving out a
+// member where that takes away what is there (noNull).
 func (c *checker) leftOut(s *jsonschema.Schema, name string) bool {
-	if slices.Contains(s.Required, name) || s.Properties[name] == nil {
+	if slices.Contains(s.Required, name) || s.Properties[name] == nil || s.Properties[name].Comment == noNull {
 		return false
 	}
 	c.quiet++

@@ -73,10 +73,10 @@ func (k known) Item() audit.Known {
 	return next
 }
 
-// Secret reports whether the contract marks what stands here as a secret.
+// Secret reports whether the contract marks what stands here as a secret, or as what may repeat one.
 func (k known) Secret() bool {
 	for s := range k.all() {
-		if s.WriteOnly {
+		if s.WriteOnly || s.Comment == repeats {
 			return true
 		}
 	}

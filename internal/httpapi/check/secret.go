@@ -20,6 +20,15 @@ func isMask(v any) bool {
 
 const maskReason = "is the mask that reads show instead of the secret; leave the member out to keep the secret as it is, or send the secret itself"
 
+// repeats is the comment of what others have made of a secret, perhaps: the audit has nothing of it.
+const repeats = "may repeat a secret"
+
+// takesMask is the comment of a secret that may be the mask itself, as whoever takes it decides.
+const (
+	takesMask = "takes the mask of a secret"
+	plainMask = "****"
+)
+
 // secretNames are the members that hold a secret anywhere in the contract.
 var secretNames = sync.OnceValue(func() map[string]bool {
 	names := map[string]bool{}

@@ -33,6 +33,12 @@ func TestMasksAreRefused(t *testing.T) {
 			t.Parallel()
 			for _, mask := range []string{`"****"`, `"********"`, `"zqt_****hdiA"`, `"****hdiA"`} {
 				bad := refusals(t, s, tc.schema, tc.before+mask+tc.after)
+				if mask == `"****"` && tc.schema == "ReplaceAgentSecretsRequest" { // package agent/secret knows whether it may be one
+					if len(bad.Fields) > 0 {
+						t.Errorf("%s: refused %v", mask, bad.Fields)
+					}
+					continue
+				}
 				if reason := bad.Fields[tc.path]; len(bad.Fields) != 1 || !strings.Contains(reason, "leave the member out") {
 					t.Errorf("%s: refused %v", mask, bad.Fields)
 				}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"quarry/internal/api"
 	"quarry/internal/corpus"
@@ -23,12 +24,18 @@ import (
 type Area struct {
 	corpora    *corpus.Service
 	attributes *attribute.Service
+	shares     Shares
 	cursors    *page.Cursors
 }
 
+// Shares returns the lexical share of queries that give none; retrieve.Service is one.
+type Shares interface {
+	DefaultLambda(ctx context.Context, c corpus.Corpus) (float64, error)
+}
+
 // New returns the area over the services; cursors sign the page keys.
-func New(s *corpus.Service, a *attribute.Service, cursors *page.Cursors) *Area {
-	return &Area{s, a, cursors}
+func New(s *corpus.Service, a *attribute.Service, shares Shares, cursors *page.Cursors) *Area {
+	return &Area{s, a, shares, cursors}
 }
 
 // Handlers implements httpapi.Area.
@@ -70,7 +77,24 @@ func (a *Area) get(w http.ResponseWriter, r *http.Request, c *httpapi.Call) erro
 			return err
 		}
 	}
-	return httpapi.WriteJSON(w, http.StatusOK, wireCorpus(&found))
+	out := wireCorpus(&found)
+	out.DefaultLexicalInterpolation = a.share(r.Context(), found)
+	return httpapi.WriteJSON(w, http.StatusOK, out)
+}
+
+// patience is how long the read of a corpus waits for its index. An index that is rebuilt takes minutes, and settings are read
+// most when something is wrong.
+const patience = time.Second
+
+// share returns the lexical share of queries that give none; nil where the index can't tell it in time. Queries tell what is wrong with it.
+func (a *Area) share(ctx context.Context, c corpus.Corpus) *float64 {
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	lambda, err := a.shares.DefaultLambda(ctx, c)
+	if err != nil {
+		return nil
+	}
+	return &lambda
 }
 
 func (a *Area) update(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -128,6 +129,20 @@ func (encoders) Resolve(name string) (string, string, bool) {
 
 func (encoders) Dropped(corpus.Corpus) {}
 
+// shares knows the share of every corpus but of those whose index does not answer, or not in time.
+type shares struct{}
+
+func (shares) DefaultLambda(ctx context.Context, c corpus.Corpus) (float64, error) {
+	switch c.Key {
+	case "damaged":
+		return 0, errors.New("the index is damaged")
+	case "rebuilt":
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	return 0.1, nil
+}
+
 type service struct {
 	*httptest.Server
 	store *memory
@@ -141,7 +156,7 @@ func start(t *testing.T) *service {
 		Authenticate: func(context.Context, httpapi.Credential) (authz.Principal, error) {
 			return authz.Principal{APIRoles: []string{"owner"}}, nil
 		},
-		Areas:     []httpapi.Area{corpora.New(c, nil, page.NewCursors([]byte("0123456789abcdef")))},
+		Areas:     []httpapi.Area{corpora.New(c, nil, shares{}, page.NewCursors([]byte("0123456789abcdef")))},
 		Resolvers: map[string]httpapi.Resolver{"corpus_key": corpora.Resolver(c)},
 		Log:       slog.New(slog.DiscardHandler), MaxJSON: 1 << 20,
 	})
@@ -177,6 +192,22 @@ func (s *service) ask(t *testing.T, method, path, body string) (int, map[string]
 	return res.StatusCode, out
 }
 
+// TestShare proves that the read of a corpus has the lexical share of queries that give none, and comes without it rather than
+// not at all where the index does not answer.
+func TestShare(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for key, want := range map[string]any{"russian": 0.1, "damaged": nil, "rebuilt": nil} {
+		if status, _ := s.ask(t, "POST", "/v2/corpora", `{"key":"`+key+`"}`); status != http.StatusCreated {
+			t.Fatalf("%s: status %d", key, status)
+		}
+		status, got := s.ask(t, "GET", "/v2/corpora/"+key, "")
+		if status != http.StatusOK || got["key"] != key || got["default_lexical_interpolation"] != want {
+			t.Errorf("%s: status %d, got %v", key, status, got)
+		}
+	}
+}
+
 // TestCreate proves what a created corpus looks like with everything given and with nothing but a key.
 func TestCreate(t *testing.T) {
 	t.Parallel()
@@ -210,6 +241,7 @@ func TestCreate(t *testing.T) {
 			t.Fatalf("%s: %d %v", c.body, status, got)
 		}
 		_, read := s.ask(t, "GET", "/v2/corpora/"+got["key"].(string), "")
+		delete(read, "default_lexical_interpolation") // which the read alone has: TestShare
 		if d := gocmp.Diff(got, read); d != "" {
 			t.Errorf("create and read differ:\n%s", d)
 		}

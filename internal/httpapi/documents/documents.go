@@ -3,7 +3,6 @@
 package documents
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -60,9 +59,7 @@ func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	if c.Query.Get("wait_for") == "indexed" {
 		o.Wait = ingest.Durable
 	}
-	ctx, done := outlive(r.Context())
-	defer done()
-	d, err := a.ingest.Create(ctx, c.Path["corpus_key"], draft, o)
+	d, err := a.ingest.Create(r.Context(), c.Path["corpus_key"], draft, o)
 	if err != nil {
 		return fault.Under(err, "body")
 	}
@@ -77,16 +74,6 @@ func added(w http.ResponseWriter, a *ingest.Added) error {
 	w.Header().Set("X-Quarry-Passages", strconv.Itoa(a.Passages))
 	w.Header().Set("X-Quarry-Passages-Encoded", strconv.Itoa(a.Encoded))
 	return httpapi.WriteJSON(w, http.StatusCreated, created(a.Document))
-}
-
-// outlive returns a context with the deadline of a request that is not cancelled when the client disconnects. A large
-// document can take longer than clients wait; when they ask again it is then there instead of being started anew.
-func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
-	stays := context.WithoutCancel(ctx)
-	if deadline, ok := ctx.Deadline(); ok {
-		return context.WithDeadline(stays, deadline)
-	}
-	return context.WithCancel(stays)
 }
 
 // defaultLimit and maxLimit bound a page of documents (contract: Pagination).
@@ -104,10 +91,8 @@ func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) err
 		}
 	}
 	key := c.Path["corpus_key"]
-	scope := page.Scope{Operation: "listCorpusDocuments", Filters: map[string]string{"corpus_key": key}}
-	if v := c.Query.Get("metadata_filter"); v != "" {
-		scope.Filters["metadata_filter"] = v
-	}
+	scope := c.Scope("metadata_filter")
+	scope.Filters["corpus_key"] = key
 	position, err := c.Position(a.cursors, &scope)
 	if err != nil {
 		return err
@@ -144,8 +129,10 @@ func (a *Area) amend(merge bool) httpapi.Handler {
 		var body struct {
 			Metadata json.RawMessage `json:"metadata"` // as it was sent
 		}
-		if err := unmarshal("body", c.Body, &body); err != nil {
-			return err
+		if len(c.Body) > 0 {
+			if err := unmarshal("body", c.Body, &body); err != nil {
+				return err
+			}
 		}
 		d, err := a.documents.Amend(r.Context(), c.Path["corpus_key"], c.Path["document_id"], body.Metadata, merge)
 		if err != nil {

@@ -42,9 +42,7 @@ func (a *Area) upload(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	if err := c.Enter(r.Context()); err != nil {
 		return err
 	}
-	ctx, done := outlive(r.Context())
-	defer done()
-	d, err := a.ingest.Upload(ctx, c.Path["corpus_key"], *file)
+	d, err := a.ingest.Upload(r.Context(), c.Path["corpus_key"], *file)
 	if err != nil {
 		return fault.Under(err, "body")
 	}

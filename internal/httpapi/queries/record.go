@@ -24,6 +24,7 @@ type summary struct {
 	ChatID      string    `json:"chat_id,omitempty"`
 	Generation  *string   `json:"generation,omitempty"`
 	Consistency *float64  `json:"factual_consistency_score,omitempty"`
+	Evidence    *float64  `json:"evidence,omitempty"` // ours, as below
 	AgentKey    string    `json:"agent_key,omitempty"`
 	SessionKey  string    `json:"session_key,omitempty"`
 }
@@ -33,7 +34,7 @@ func wireSummaries(all []history.Summary) []summary {
 	for i, s := range all {
 		out[i] = summary{
 			ID: string(s.ID), Query: s.Text, Started: s.Started, Latency: s.Latency.Milliseconds(), ChatID: s.ChatID,
-			Generation: s.Generation, Consistency: s.Consistency, AgentKey: s.AgentKey, SessionKey: s.SessionKey,
+			Generation: s.Generation, Consistency: s.Consistency, Evidence: s.Evidence, AgentKey: s.AgentKey, SessionKey: s.SessionKey,
 		}
 		if len(s.Corpora) > 0 {
 			out[i].CorpusKey = s.Corpora[0].Key
@@ -82,8 +83,9 @@ type (
 	}
 	generationSpan struct {
 		step
-		Prompt     string `json:"prompt"`
-		Generation string `json:"generation"`
+		Prompt     string   `json:"prompt"`
+		Generation string   `json:"generation"`
+		Evidence   *float64 `json:"evidence,omitempty"`
 	}
 	consistencySpan struct {
 		step
@@ -133,7 +135,7 @@ func wireSpan(s *history.Span) any {
 		}
 		return out
 	case history.Generation:
-		return generationSpan{head, s.Prompt, s.Generation}
+		return generationSpan{head, s.Prompt, s.Generation, s.Evidence}
 	case history.Consistent:
 		return consistencySpan{head, s.Score}
 	}

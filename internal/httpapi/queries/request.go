@@ -270,7 +270,7 @@ func (b *body) request(place string, f *fault.Fault, names fault.Names) (*Reques
 func (c *settings) source() retrieve.Source {
 	semantics := c.Semantics.or("")
 	out := retrieve.Source{
-		Corpus: c.CorpusKey.or(""), Text: c.Query.or(""), Filter: c.Filter.or(""), Lambda: c.Lambda.or(retrieve.DefaultLambda),
+		Corpus: c.CorpusKey.or(""), Text: c.Query.or(""), Filter: c.Filter.or(""), Lambda: opt.From(c.Lambda.value),
 		Response: semantics == "response", Question: semantics == "query",
 	}
 	for name, weight := range c.Dimensions.or(nil) {

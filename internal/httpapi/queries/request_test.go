@@ -40,7 +40,7 @@ func TestParseBody(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", tc.same, err)
 		}
-		if diff := cmp.Diff(same.Ask, got.Ask, cmp.AllowUnexported(opt.Field[bool]{})); diff != "" {
+		if diff := cmp.Diff(same.Ask, got.Ask, cmp.AllowUnexported(opt.Field[bool]{}, opt.Field[float64]{})); diff != "" {
 			t.Errorf("%s (-want +got): %s", tc.body, diff)
 		}
 		if string(got.Ask.Request) != tc.shown {

@@ -28,6 +28,10 @@ type (
 		Type  string  `json:"type"`
 		Score float64 `json:"factual_consistency_score"`
 	}
+	writtenEvent struct {
+		Type     string   `json:"type"`
+		Evidence *float64 `json:"evidence,omitempty"` // ours
+	}
 	doneEvent struct {
 		Type     string   `json:"type"`
 		Warnings []string `json:"warnings,omitempty"` // ours, on the last event
@@ -56,7 +60,7 @@ func (s *Stream) Event(e query.Event) error {
 	case e.Score != nil:
 		return s.Send("factual_consistency_score", scoreEvent{"factual_consistency_score", *e.Score})
 	case e.Done:
-		return s.Send("generation_end", doneEvent{Type: "generation_end"})
+		return s.Send("generation_end", writtenEvent{"generation_end", e.Evidence})
 	}
 	return s.Soon("generation_chunk", chunkEvent{"generation_chunk", e.Chunk})
 }

@@ -25,7 +25,7 @@ func (s *Searcher) Check(request json.RawMessage) error {
 		return err
 	}
 	f := fault.Invalid()
-	r.Ask.CheckAhead(f)
+	s.queries.CheckAhead(&r.Ask, f)
 	return r.Fault(f.Err())
 }
 

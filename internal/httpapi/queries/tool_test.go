@@ -13,6 +13,7 @@ import (
 	"quarry/internal/corpus/ingest"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi/queries"
+	"quarry/internal/query"
 	"quarry/internal/query/history"
 )
 
@@ -20,10 +21,11 @@ import (
 // corpora, presets and models there are, and for nothing else.
 func TestSearcherChecks(t *testing.T) {
 	t.Parallel()
-	s := queries.NewSearcher(nil)
+	s := queries.NewSearcher(query.New(query.Config{MaxCorpora: 2}))
 	for _, c := range []struct{ request, field string }{
 		{`{"query": "?", "search": {"corpora": [{"corpus_key": "none", "metadata_filter": "doc.nothing = 'x'"}, {}]}, "generation": {"generation_preset_name": "none"}}`, ""},
 		{`{"query": "?", "search": {"corpora": [{}, {"metadata_filter": "doc.x = "}]}}`, "search.corpora[1].metadata_filter"},
+		{`{"query": "?", "search": {"corpora": [{}, {}, {}]}}`, "search.corpora"},
 		{`{"query": "?", "search": {"corpora": [{"query": " "}]}}`, "search.corpora[0].query"},
 		{`{"query": "?", "search": {"limit": 1001, "corpora": [{}]}}`, "search.limit"},
 		{`{"query": "?", "search": {"limit": 1.5, "corpora": [{}]}}`, ""},

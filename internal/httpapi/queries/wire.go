@@ -14,6 +14,7 @@ type Answer struct {
 	Language  string      `json:"response_language,omitempty"`
 	Results   []result    `json:"search_results"`
 	Score     *float64    `json:"factual_consistency_score,omitempty"`
+	Evidence  *float64    `json:"evidence,omitempty"` // ours
 	Prompt    string      `json:"rendered_prompt,omitempty"`
 	Absent    *absent     `json:"absent_document,omitempty"`
 	Rephrased string      `json:"rephrased_query,omitempty"` // of a chat alone
@@ -28,7 +29,7 @@ func WireAnswer(a *query.Answer) Answer {
 		Rephrased: a.Rephrased,
 	}
 	if g := a.Generated; g != nil {
-		out.Summary, out.Language, out.Score, out.Prompt = &g.Summary, g.Language, g.Score, g.Prompt
+		out.Summary, out.Language, out.Score, out.Evidence, out.Prompt = &g.Summary, g.Language, g.Score, g.Evidence, g.Prompt
 	}
 	return out
 }

@@ -38,7 +38,7 @@ func (a *Turns) compact(w http.ResponseWriter, r *http.Request, c *httpapi.Call)
 	in := turn.Input{Whole: !body.Stream, Leave: leave, Input: session.Input{
 		Session: p.session.No, Event: id.NewEvent(), Compaction: &session.Wish{UpTo: id.Event(opt.Deref(body.UpTo, "")), Message: body.Message}, Full: full,
 	}}
-	in.Caller.Rights = c.Rights()
+	in.Caller = caller(c)
 	sent, err := a.engine.Send(r.Context(), in)
 	if err != nil {
 		return err

@@ -155,7 +155,7 @@ func (a *Turns) message(w http.ResponseWriter, r *http.Request, c *httpapi.Call,
 		Session: p.session.No, Event: id.NewEvent(), Parts: parts, Queue: since != nil, Steer: body.Behavior == "steer", Full: full,
 		Files: with.all, Upload: id.NewEvent(),
 	}}
-	in.Caller.Rights = c.Rights()
+	in.Caller = caller(c)
 	sent, err := a.engine.Send(r.Context(), in)
 	release() // the turn may take long
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/fork"
 	"quarry/internal/agent/session"
+	"quarry/internal/agent/tool/reference"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/id"
@@ -83,9 +84,16 @@ func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 		return err
 	}
 	of, draft := placed(c).agent, body.draft()
-	draft.MadeBy = string(c.Principal.Kind) + ":" + c.Principal.ID
+	draft.Caller = caller(c)
 	var made session.Session
 	var err error
+	if of.Enriches() || body.From.compacts() { // what calls tools or a model takes the place of a turn
+		leave, err := c.Turn(r.Context())
+		if err != nil {
+			return err
+		}
+		defer leave()
+	}
 	if body.From != nil {
 		made, err = a.fork(r.Context(), c, &of, draft, body.From)
 	} else {
@@ -98,22 +106,21 @@ func (a *Area) create(w http.ResponseWriter, r *http.Request, c *httpapi.Call) e
 	return httpapi.WriteJSON(w, http.StatusCreated, wireSession(&made))
 }
 
-// fork opens a session that goes on from another one. A summary of that takes the place of a turn.
+// caller returns who has sent a request. Nothing of it is taken from what was sent.
+func caller(c *httpapi.Call) session.Caller {
+	p := &c.Principal
+	return session.Caller{Rights: c.Rights(), Caller: reference.Caller{Type: string(p.Kind), ID: p.ID, Email: p.Email}}
+}
+
+// fork opens a session that goes on from another one.
 func (a *Area) fork(ctx context.Context, c *httpapi.Call, of *agent.Agent, d session.Draft, body *fromBody) (session.Session, error) {
 	from, err := body.from()
 	if err != nil {
 		return session.Session{}, err
 	}
-	if from.Compact != "" {
-		leave, err := c.Turn(ctx)
-		if err != nil {
-			return session.Session{}, err
-		}
-		defer leave()
-	}
 	all, keys := c.Agents("listAgentEvents")
 	lists := func(key string) bool { return all || slices.Contains(keys, key) }
-	return a.forks.Create(ctx, of, d, from, fork.Caller{Name: d.MadeBy, Lists: lists})
+	return a.forks.Create(ctx, of, d, from, fork.Caller{Name: d.Caller.Name(), Lists: lists})
 }
 
 func (a *Area) list(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {

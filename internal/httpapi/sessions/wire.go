@@ -33,6 +33,9 @@ type fromBody struct {
 	Compact *string `json:"compact_up_to_event_id"`
 }
 
+// compacts reports whether what was said before is summed up.
+func (b *fromBody) compacts() bool { return b != nil && opt.Deref(b.Compact, "") != "" }
+
 // from returns what b goes on from. An anchor that is there and empty is refused: left out, it would mean another thing.
 func (b *fromBody) from() (fork.From, error) {
 	bad := fault.Invalid()

@@ -56,9 +56,9 @@ type Keys interface {
 	GetKey(ctx context.Context, key id.APIKey) (Key, error)
 	// ListKeys returns up to l.Limit keys, newest first, and whether more follow.
 	ListKeys(ctx context.Context, l KeyList) (page []Key, more bool, err error)
-	// EnableKey sets whether a key is accepted.
+	// EnableKey sets whether a key is accepted. LastKey where nobody could manage the installation afterwards.
 	EnableKey(ctx context.Context, key id.APIKey, enabled bool) error
-	// DeleteKey removes a key and its grants.
+	// DeleteKey removes a key and its grants, or fails as EnableKey does.
 	DeleteKey(ctx context.Context, key id.APIKey) error
 }
 

@@ -153,6 +153,7 @@ func TestKeysOfOthers(t *testing.T) {
 		"ann": {"viewer"}, "bob": {"viewer"}, "manager": {"corpus_administrator"}, "admin": {"administrator"}, "boss": {"owner"},
 	})
 	people := []string{"ann", "bob", "manager", "admin", "boss"}
+	spare, _ := k.make(t, k.as(t, "boss"), account.CreateKey{Rights: authz.Rights{API: []string{"owner"}}}) // the boss's own key is not the last
 	all := map[string]account.Key{}
 	for _, name := range people {
 		all[name], _ = k.make(t, k.as(t, name), account.CreateKey{Style: account.StylePersonal})
@@ -189,6 +190,8 @@ func TestKeysOfOthers(t *testing.T) {
 			}
 		}
 	}
+	want(t, "delete the spare key", k.DeleteKey(t.Context(), k.as(t, "boss"), spare.ID), ok)
+	want(t, "delete the last key", k.DeleteKey(t.Context(), k.as(t, "boss"), all["boss"].ID), fault.KindConflict)
 	k.lists(t, machine)
 }
 

@@ -89,6 +89,11 @@ type CodeRow struct {
 	Expires time.Time
 }
 
+// LastKey returns the fault for the end of a key without which nobody could manage the installation.
+func LastKey(key id.APIKey) error {
+	return fault.Conflict("last_key", "API key %s is the last one that works for an owner; make another one, or set a password, before it is disabled or deleted", key)
+}
+
 // LastOwner returns the fault for a change that would leave the installation without anyone to manage it.
 func LastOwner(u User) error {
 	f := fault.Invalid()

@@ -17,7 +17,8 @@ const (
 	User           PrincipalKind = "user"            // a person, by a personal key or a sign-in
 	APIKey         PrincipalKind = "api_key"         // a key with roles of its own
 	AppClient      PrincipalKind = "app_client"      // an OAuth client
-	ServiceAccount PrincipalKind = "service_account" // the service itself: jobs and, later, agents
+	Agent          PrincipalKind = "agent"           // an agent whose tool is called, by its identity; no credential is of this kind
+	ServiceAccount PrincipalKind = "service_account" // the service itself: jobs
 )
 
 // Principal is an authenticated caller with its current roles.

@@ -20,7 +20,11 @@ type metered struct {
 
 // model returns the model whose calls go through m.
 func (m *metered) model() *llm.Model {
-	return &llm.Model{Provider: m, Name: m.llm.Name, Embedded: m.llm.Platform, Can: m.llm.Can()}
+	wire := string(m.llm.Type)
+	if m.llm.Platform {
+		wire = "quarry"
+	}
+	return &llm.Model{Provider: m, Name: m.llm.Name, Wire: wire, Embedded: m.llm.Platform, Can: m.llm.Can()}
 }
 
 // Admit implements Admitter. A call over one of its limits is a fault.KindLimited that names account, limit and seconds,

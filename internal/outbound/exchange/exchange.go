@@ -1,17 +1,13 @@
-// Package exchange makes one HTTP call of a service that answers with JSON, within bounds, and describes why a call has failed
-// without addresses of this machine and without what the URL holds.
+// Package exchange makes one HTTP call of a service that answers with JSON, within bounds.
 package exchange
 
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -62,13 +58,13 @@ func Do(ctx context.Context, client *http.Client, c Call, into any) (status int,
 	}
 	resp, err := client.Do(r)
 	if err != nil {
-		return 0, &Failed{Reason(err), err}
+		return 0, &Failed{reason(err), err}
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return resp.StatusCode, &Failed{Reason(err), err}
+		return resp.StatusCode, &Failed{reason(err), err}
 	case len(raw) > maxAnswer:
 		return resp.StatusCode, fmt.Errorf("its answer has more than %d bytes", maxAnswer)
 	case json.Unmarshal(raw, into) != nil:
@@ -89,62 +85,13 @@ func (f *Failed) Error() string { return f.Text }
 // Unwrap returns the cause.
 func (f *Failed) Unwrap() error { return f.Err }
 
-// Reason returns why a call has failed, for people.
-func Reason(err error) string {
-	var refused *outbound.Refused
-	var name *net.DNSError
-	var op *net.OpError
-	var at *url.Error
+// reason returns why a call has failed, for people.
+func reason(err error) string {
 	switch {
-	case errors.As(err, &refused):
-		return refused.Reason
 	case errors.Is(err, context.DeadlineExceeded):
 		return "it took too long"
 	case errors.Is(err, context.Canceled):
 		return "the call was interrupted"
-	case untrusted(err):
-		return "there is no safe connection: " + cause(err)
-	case errors.As(err, &name) && name.IsNotFound:
-		return fmt.Sprintf("there is no host %s", name.Name)
-	case errors.As(err, &name):
-		return fmt.Sprintf("the name %s can't be resolved", name.Name)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "the connection ended before the answer did"
-	case errors.As(err, &op):
-		return "there is no connection: " + op.Err.Error() // without the addresses of both ends
-	case errors.As(err, &at):
-		return strings.TrimPrefix(at.Err.Error(), "net/http: ") // without the URL
 	}
-	return err.Error()
-}
-
-// untrusted reports whether TLS is why a call has failed.
-func untrusted(err error) bool {
-	var certificate *tls.CertificateVerificationError
-	var record tls.RecordHeaderError
-	var alert tls.AlertError
-	return errors.As(err, &certificate) || errors.As(err, &record) || errors.As(err, &alert) || errors.Is(err, http.ErrSchemeMismatch)
-}
-
-// cause returns what TLS says.
-func cause(err error) string {
-	var unknown x509.UnknownAuthorityError
-	var host x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	var record tls.RecordHeaderError
-	switch {
-	case errors.As(err, &unknown):
-		return "nobody that this machine trusts has signed the certificate"
-	case errors.As(err, &host):
-		return "the certificate is for another host"
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return "the certificate has expired or isn't valid yet"
-	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
-		return "what answers there doesn't speak TLS"
-	}
-	var at *url.Error
-	if errors.As(err, &at) {
-		return at.Err.Error()
-	}
-	return err.Error()
+	return outbound.Explain(err)
 }

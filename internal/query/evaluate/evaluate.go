@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/internal/opt"
 	"quarry/internal/query/measure"
 	"quarry/internal/query/rerank"
 	"quarry/internal/query/retrieve"
@@ -20,16 +21,16 @@ type Ranker interface {
 // Run is one way to rank.
 type Run struct {
 	Name     string
-	Lambda   float64
+	Lambda   opt.Field[float64] // absent takes the default of the corpus
 	Reranker rerank.Spec
 }
 
 // Runs are the runs that eval compares: each side alone, both, and the default of a query.
 var Runs = []Run{
-	{"lexical", 1, rerank.Spec{Type: "none"}},
-	{"dense", 0, rerank.Spec{Type: "none"}},
-	{"hybrid", retrieve.DefaultLambda, rerank.Spec{Type: "none"}},
-	{"default", retrieve.DefaultLambda, rerank.Spec{}},
+	{"lexical", opt.Some(1.0), rerank.Spec{Type: "none"}},
+	{"dense", opt.Some(0.0), rerank.Spec{Type: "none"}},
+	{"hybrid", opt.Field[float64]{}, rerank.Spec{Type: "none"}},
+	{"default", opt.Field[float64]{}, rerank.Spec{}},
 }
 
 // Score is the result of a run.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/internal/opt"
 	"quarry/internal/query/evaluate"
 	"quarry/internal/query/retrieve"
 )
@@ -90,7 +91,7 @@ func TestMeasure(t *testing.T) {
 	if got, want := r.asked[0].Text, "say x now pre"; got != want {
 		t.Errorf("asked %q, want %q", got, want)
 	}
-	if !r.asked[0].BestPerDocument || r.asked[0].Sources[0].Lambda != 1 {
+	if !r.asked[0].BestPerDocument || r.asked[0].Sources[0].Lambda != opt.Some(1.0) {
 		t.Errorf("asked %+v", r.asked[0])
 	}
 }

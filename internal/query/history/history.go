@@ -24,6 +24,7 @@ type Summary struct {
 	SessionKey  string
 	Generation  *string  // generated text, nil without generation
 	Consistency *float64 // factual consistency score of the generated text
+	Evidence    *float64 // how likely its first quotation is to answer; nil unless it quotes
 }
 
 // Corpus is a corpus that a query searched, with the key that it had then.
@@ -67,6 +68,7 @@ type Span struct {
 	Prompt     string              // Generation
 	Generation string              // Generation
 	Score      float64             // Consistent
+	Evidence   *float64            // Generation: that of the summary
 }
 
 // Extraction is the outcome of rewriting a query.

@@ -43,18 +43,22 @@ const (
 	expireStep = 100
 	// expireEvery is the interval between searches for expired records.
 	expireEvery = 10 * time.Minute
+	// retryFirst is the pause after the first failure, as of a full disk; it doubles with each one that follows.
+	retryFirst = 5 * time.Second
 )
 
 // Run removes expired records until ctx ends. Several nodes may run it at once.
 func (s *Service) Run(ctx context.Context) {
-	tick := time.NewTicker(expireEvery)
-	defer tick.Stop()
-	for {
-		if _, err := s.Expire(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			s.log.Warn("old queries stay in the history for now", "error", err)
+	for retry := retryFirst; ; {
+		wait := expireEvery
+		if _, err := s.Expire(ctx, time.Now()); err == nil {
+			retry = retryFirst
+		} else if ctx.Err() == nil {
+			s.log.Warn("old queries stay in the history for now", "error", err, "again_in", retry)
+			wait, retry = retry, min(2*retry, expireEvery)
 		}
 		select {
-		case <-tick.C:
+		case <-time.After(wait):
 		case <-ctx.Done():
 			return
 		}

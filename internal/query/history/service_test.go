@@ -167,7 +167,8 @@ func TestSaveFails(t *testing.T) {
 	}
 }
 
-// TestRun proves that old records are looked for at once and every ten minutes, in spite of errors, until the end.
+// TestRun proves that old records are looked for at once and, while that fails, again after pauses that double up to ten minutes, until
+// the end.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -180,12 +181,16 @@ func TestRun(t *testing.T) {
 			history.New(f, time.Hour, slog.New(slog.DiscardHandler)).Run(ctx)
 		}()
 		var got []time.Duration
-		for range 3 {
+		for range 10 {
 			got = append(got, (<-f.expired).Sub(started))
 		}
 		cancel()
 		<-done
-		if diff := cmp.Diff([]time.Duration{-60 * time.Minute, -50 * time.Minute, -40 * time.Minute}, got); diff != "" {
+		var want []time.Duration
+		for _, seconds := range []int{0, 5, 15, 35, 75, 155, 315, 635, 1235, 1835} {
+			want = append(want, time.Duration(seconds)*time.Second-time.Hour)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error("moments asked for (-want +got):", diff)
 		}
 	})

@@ -3,6 +3,7 @@ package rerank
 import (
 	"context"
 	"math"
+	"slices"
 
 	"quarry/internal/text/analysis"
 )
@@ -16,30 +17,54 @@ const maxDiverse = 1000
 
 // mmr is maximal marginal relevance (Carbonell and Goldstein 1998): it repeatedly picks the result with the highest
 // (1−bias)·relevance − bias·(similarity to the most similar pick so far). Relevance is the incoming score scaled to 0 for
-// the lowest and 1 for the highest of the input; similarity is the cosine of the vectors or, without vectors, the share of
-// words in common. The first pick is the first of the input. Scores never rise along the picks, so that sorting by them
-// keeps the order.
+// the lowest and 1 for the highest of the band; similarity is the cosine of the vectors or, without vectors, the share of
+// words in common. The first pick is the first of the input. Picks of earlier bands count for the later ones. Scores never
+// rise along the picks, so that sorting by them keeps the order.
 type mmr struct{ bias float64 }
 
-func (s mmr) score(ctx context.Context, in input) ([]score, error) {
-	n := min(len(in.items), maxDiverse)
-	alike, err := similarity(ctx, in, n)
-	if err != nil {
+func (s mmr) start() scoring { return &picking{bias: s.bias} }
+
+// picking is the state of the greedy choice. It knows items by their positions among those of all bands.
+type picking struct {
+	bias      float64
+	relevance []float64
+	likeness  likeness
+	order     []int     // picked so far
+	nearest   []float64 // per item: highest similarity to the first seen[i] picks
+	seen      []int     // -1 = picked
+	last      float64   // score assigned last
+	lastItem  int       // the item of this band that got it, -1 for none
+	scoredAny bool
+}
+
+func (p *picking) score(ctx context.Context, in input) ([]score, error) {
+	from, scaled := len(p.seen), relevance(in.items)
+	n := min(len(in.items), maxDiverse-from)
+	p.lastItem = -1
+	if err := p.add(ctx, in.candidates, in.items[:n], scaled[:n]); err != nil {
 		return nil, err
 	}
-	p := picking{bias: s.bias, relevance: relevance(in.items), alike: alike}
 	out := make([]score, len(in.items))
-	for len(p.order) < n {
+	for range n {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		i := p.next(n)
-		out[i] = p.scored(i, in.items[i].Score)
+		i := p.next(from)
+		out[i-from] = p.scored(i, in.items[i-from].Score)
 	}
 	for i := n; i < len(out); i++ {
-		out[i].value = p.below(i, (1-s.bias)*p.relevance[i]-s.bias)
+		out[i].value = p.below(from+i, (1-p.bias)*scaled[i]-p.bias)
 	}
 	return out, nil
+}
+
+// add adds items to choose from.
+func (p *picking) add(ctx context.Context, c Candidates, items []Item, relevance []float64) error {
+	p.relevance = append(p.relevance, relevance...)
+	for range items {
+		p.nearest, p.seen = append(p.nearest, math.Inf(-1)), append(p.seen, 0)
+	}
+	return p.likeness.add(ctx, c, items)
 }
 
 // relevance scales the incoming scores to 0..1.
@@ -58,37 +83,20 @@ func relevance(items []Item) []float64 {
 	return out
 }
 
-// picking is the state of the greedy choice.
-type picking struct {
-	bias      float64
-	relevance []float64
-	alike     func(i, j int) float64
-	order     []int     // picked so far
-	nearest   []float64 // per item: highest similarity to the first seen[i] picks
-	seen      []int     // -1 = picked
-	last      float64   // score assigned last
-	lastItem  int       // the item that got it
-	scoredAny bool
-}
-
-// next picks an item and returns it. The worth of an item only falls as more are picked, so an item that has lost against
-// the picks it was compared to need not be compared to later ones. The choice is exact.
-func (p *picking) next(n int) int {
+// next picks one of the items behind from and returns it. The worth of an item only falls as more are picked, so an item
+// that has lost against the picks it was compared to need not be compared to later ones. The choice is exact.
+func (p *picking) next(from int) int {
 	if len(p.order) == 0 {
-		p.nearest, p.seen = make([]float64, n), make([]int, n)
-		for i := range n {
-			p.nearest[i] = math.Inf(-1)
-		}
-		return p.pick(0)
+		return p.pick(from)
 	}
 	best := -1
-	for i := range n {
+	for i := from; i < len(p.seen); i++ {
 		if p.seen[i] >= 0 && (best < 0 || p.worth(i) > p.worth(best)) {
 			best = i
 		}
 	}
 	worth := p.compare(best) // of the most promising item, which most others do not reach
-	for i := range n {
+	for i := from; i < len(p.seen); i++ {
 		if p.seen[i] < 0 || i == best {
 			continue
 		}
@@ -105,7 +113,7 @@ func (p *picking) next(n int) int {
 // compare returns the exact worth of an item, comparing it to the picks that it has not been compared to yet.
 func (p *picking) compare(i int) float64 {
 	for _, j := range p.order[p.seen[i]:] {
-		p.nearest[i] = max(p.nearest[i], p.alike(i, j))
+		p.nearest[i] = max(p.nearest[i], p.likeness.of(i, j))
 	}
 	p.seen[i] = len(p.order)
 	return p.worth(i)
@@ -149,41 +157,49 @@ func (p *picking) below(i int, value float64) float64 {
 	return value
 }
 
-// similarity returns the function that compares two of the first n items.
-func similarity(ctx context.Context, in input, n int) (func(i, j int) float64, error) {
-	first := make([]int, n)
-	for i, x := range in.items[:n] {
-		first[i] = x.Index
+// likeness compares items by their positions among those that were added.
+type likeness struct {
+	indexes []int
+	vectors []Vector
+	words   []map[string]bool // of the parts; all there, or none while every two vectors compare
+}
+
+func (l *likeness) add(ctx context.Context, c Candidates, items []Item) error {
+	for _, x := range items {
+		l.indexes = append(l.indexes, x.Index)
 	}
-	vectors, err := in.candidates.Vectors(ctx, first)
+	vectors, err := c.Vectors(ctx, l.indexes[len(l.vectors):])
 	if err != nil {
-		return nil, err
+		return err
 	}
-	comparable := true
-	for _, v := range vectors {
-		comparable = comparable && len(v.Values) > 0 && v.Space == vectors[0].Space && len(v.Values) == len(vectors[0].Values)
+	l.vectors = append(l.vectors, vectors...)
+	if len(l.words) == 0 && !slices.ContainsFunc(l.vectors, func(v Vector) bool { return !v.comparable(l.vectors[0]) }) {
+		return nil
 	}
-	if comparable {
-		return func(i, j int) float64 { return cosine(vectors[i].Values, vectors[j].Values) }, nil
-	}
-	passages, err := in.candidates.Passages(ctx, first)
+	passages, err := c.Passages(ctx, l.indexes[len(l.words):])
 	if err != nil {
-		return nil, err
+		return err
 	}
-	words := make([]map[string]bool, n)
-	for i, p := range passages {
-		words[i] = map[string]bool{}
+	for _, p := range passages {
+		words := map[string]bool{}
 		for _, w := range analysis.Analyze(p.Part, "").Words {
-			words[i][w.Text] = true
+			words[w.Text] = true
 		}
+		l.words = append(l.words, words)
 	}
-	return func(i, j int) float64 {
-		a, b := vectors[i], vectors[j]
-		if a.Space == b.Space && len(a.Values) > 0 && len(a.Values) == len(b.Values) {
-			return cosine(a.Values, b.Values)
-		}
-		return jaccard(words[i], words[j])
-	}, nil
+	return nil
+}
+
+// of returns the similarity of two items.
+func (l *likeness) of(i, j int) float64 {
+	if a, b := l.vectors[i], l.vectors[j]; a.comparable(b) {
+		return cosine(a.Values, b.Values)
+	}
+	return jaccard(l.words[i], l.words[j])
+}
+
+func (v Vector) comparable(to Vector) bool {
+	return len(v.Values) > 0 && v.Space == to.Space && len(v.Values) == len(to.Values)
 }
 
 // cosine returns the cosine of two vectors of unit length. Four independent sums let the processor pipeline additions.

@@ -112,7 +112,7 @@ func TestMMR(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := stages.Run(t.Context(), items, m, false)
+		got, _, err := stages.Run(t.Context(), items, 100, m, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestMMRWithoutVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := stages.Run(t.Context(), items, m, false)
+	got, _, err := stages.Run(t.Context(), items, 100, m, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestMMRDeep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := stages.Run(t.Context(), items, m, false)
+	got, _, err := stages.Run(t.Context(), items, 100, m, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,11 +188,11 @@ func TestPartsSum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, steps, err := stages.Run(t.Context(), items, m, true)
+		got, steps, err := stages.Run(t.Context(), items, 100, m, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		plain, _, err := stages.Run(t.Context(), items, m, false)
+		plain, _, err := stages.Run(t.Context(), items, 100, m, false)
 		if err != nil || !slices.Equal(got, plain) {
 			t.Fatalf("recording changes the results: %v, want %v (%v)", got, plain, err)
 		}
@@ -231,7 +231,7 @@ func BenchmarkMMR(b *testing.B) {
 		}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := stages.Run(b.Context(), items, m, false); err != nil {
+				if _, _, err := stages.Run(b.Context(), items, 100, m, false); err != nil {
 					b.Fatal(err)
 				}
 			}

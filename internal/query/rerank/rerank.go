@@ -4,10 +4,8 @@
 package rerank
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -25,6 +23,8 @@ type Signals struct {
 	BM25   float64 // 0 when nothing lexical was asked or matches
 	Full   float64 // BM25 of a part of mean length that has every term once; the highest of the corpora with this Lambda
 	Score  float64 // of retrieval, with custom dimensions
+	// Heading is set for the heading of a section that has text. It stands behind all passages, whatever its scores.
+	Heading bool
 }
 
 // Passage is the text and metadata of a result.
@@ -64,16 +64,22 @@ type score struct {
 	parts []Part
 }
 
-// input is what a stage scores.
+// input is one band of what a stage scores.
 type input struct {
 	items      []Item // as the stage before left them: best first
 	candidates Candidates
 	now        time.Time // fixed once per query
-	limit      int       // results that will be kept at most; 0 = all
 }
 
-// scorer is the part of a stage that differs between the types. It returns one score per item.
+// scorer is the part of a stage that differs between the types.
 type scorer interface {
+	// start returns the scoring of one query.
+	start() scoring
+}
+
+// scoring scores the results of one query, band by band.
+type scoring interface {
+	// score returns one score per item of the next band.
 	score(ctx context.Context, in input) ([]score, error)
 }
 
@@ -98,7 +104,7 @@ func (p Pipeline) KeepsScores() bool {
 	return !slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.scorer != nil })
 }
 
-// Step records what one stage did.
+// Step records what one stage did, over all bands.
 type Step struct {
 	Name    string // position and type, such as "reranker[1].mmr"
 	Type    string
@@ -117,84 +123,14 @@ const (
 	Null   Reason = "null"
 	Cutoff Reason = "cutoff"
 	Limit  Reason = "limit"
+	Behind Reason = "behind" // a heading, after a stage removed passages before it
 )
-
-// Run passes items, best first, through the stages. With record it also returns what each of them did.
-func (p Pipeline) Run(ctx context.Context, items []Item, m Candidates, record bool) (out []Item, steps []Step, err error) {
-	now := time.Now()
-	for i, s := range p.Stages {
-		step := Step{Name: fmt.Sprintf("reranker[%d].%s", i, s.Type), Type: s.Type, Started: time.Now()}
-		if record {
-			step.In, step.Removed, step.Parts = items, map[int]Reason{}, map[int][]Part{}
-		}
-		items, err = s.run(ctx, input{items, m, now, s.limit}, &step)
-		if err != nil {
-			return nil, nil, fmt.Errorf("run %s: %w", step.Name, err)
-		}
-		if record {
-			step.Out, step.Latency = items, time.Since(step.Started)
-			steps = append(steps, step)
-		}
-	}
-	return items, steps, nil
-}
-
-// run does what every stage does (contract: rerankers.md section 2): score, drop null, cut off, sort by the new score
-// with ties in their old order, keep the first.
-func (s Stage) run(ctx context.Context, in input, step *Step) ([]Item, error) {
-	scores := make([]score, len(in.items))
-	for i, x := range in.items {
-		scores[i].value = x.Score
-	}
-	if s.scorer != nil && len(in.items) > 0 {
-		var err error
-		if scores, err = s.scorer.score(ctx, in); err != nil {
-			return nil, err
-		}
-	}
-	out := make([]Item, 0, len(in.items))
-	for i, x := range in.items {
-		switch got := scores[i]; {
-		case got.null:
-			step.remove(x, Null)
-		case s.cutoff != nil && got.value < *s.cutoff:
-			step.remove(x, Cutoff)
-		default:
-			out = append(out, Item{x.Index, got.value})
-			step.explain(x, got)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b Item) int { return cmp.Compare(b.Score, a.Score) })
-	if s.limit > 0 && len(out) > s.limit {
-		for _, x := range out[s.limit:] {
-			step.remove(x, Limit)
-		}
-		out = out[:s.limit]
-	}
-	return out, nil
-}
-
-func (s *Step) remove(x Item, why Reason) {
-	if s.Removed != nil {
-		s.Removed[x.Index] = why
-	}
-}
-
-func (s *Step) explain(x Item, got score) {
-	switch {
-	case s.Parts == nil:
-	case got.parts != nil:
-		for _, p := range got.parts {
-			s.Parts[x.Index] = append(s.Parts[x.Index], Part{s.Name + "." + p.Name, p.Value})
-		}
-	case got.value != x.Score:
-		s.Parts[x.Index] = []Part{{s.Name, got.value - x.Score}}
-	}
-}
 
 // customer is the default reranker of an installation without a cross-encoder. It reads no text, so include_context and
 // instructions have no effect.
 type customer struct{}
+
+func (c customer) start() scoring { return c }
 
 func (customer) score(_ context.Context, in input) ([]score, error) {
 	out := make([]score, len(in.items))

@@ -49,7 +49,7 @@ func TestSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := stages.Run(t.Context(), items, candidates, false)
+		got, _, err := stages.Run(t.Context(), items, 100, candidates, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 type candidates struct {
 	s       *Service
 	context Context
+	around  bool // read the sentences around results, too
 	sources []source
 	pool    []candidate
 	started time.Time        // when the query started
@@ -35,6 +36,7 @@ func (cs *candidates) Signals(i int) rerank.Signals {
 	c := &cs.pool[i]
 	return rerank.Signals{
 		Lambda: cs.sources[c.source].lambda, Cosine: c.hit.Cosine, BM25: c.hit.BM25, Full: cs.sources[c.source].full, Score: c.score,
+		Heading: c.heading,
 	}
 }
 
@@ -97,7 +99,7 @@ func (cs *candidates) load(ctx context.Context, indexes []int) error {
 		for j, i := range some {
 			refs[j] = document.Ref{No: cs.pool[i].hit.No, Ord: cs.pool[i].hit.Ord}
 		}
-		found, err := cs.s.passages.Passages(ctx, cs.sources[source].corpus.No, refs, cs.context.window())
+		found, err := cs.s.passages.Passages(ctx, cs.sources[source].corpus.No, refs, cs.context.window(cs.around))
 		if err != nil {
 			return err
 		}
@@ -139,10 +141,14 @@ func (cs *candidates) passage(c *candidate, p *document.Passage) *passage {
 	if image != nil && strings.TrimSpace(part.Text) == "" { // indexed with the words of the image
 		part.Text = image.Words()
 	}
+	s := cs.context.show(p.Parts, at)
 	r := Result{
-		Text: cs.context.text(p.Parts, at), DocumentID: p.Document.ID, Title: p.Document.Title, CorpusKey: cs.sources[c.source].corpus.Key,
+		Text: cs.context.text(s), Plain: s.plain(), DocumentID: p.Document.ID, Title: p.Document.Title, CorpusKey: cs.sources[c.source].corpus.Key,
 		Source: c.source, DocumentMetadata: p.Document.Metadata, PartMetadata: part.Metadata,
 		Image: image,
+	}
+	if cs.around {
+		r.Before, r.After = s.previous, s.next
 	}
 	for i := range p.Document.Tables {
 		if t := &p.Document.Tables[i]; part.TableID != "" && t.ID == part.TableID {

@@ -9,6 +9,7 @@ import (
 
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
+	"quarry/internal/opt"
 	"quarry/internal/search"
 )
 
@@ -56,7 +57,7 @@ func TestChangedMeanwhile(t *testing.T) {
 		"doc.n < 3 OR doc.id = 'still'":      "same still not", // the first as the index says
 		"doc.n IS NULL AND doc.id != 'same'": "same gone",
 	} {
-		answer, err := s.Run(t.Context(), Query{Text: "valve", Limit: 10, Sources: []Source{{Corpus: "k", Lambda: 1, Filter: filter}}})
+		answer, err := s.Run(t.Context(), Query{Text: "valve", Limit: 10, Sources: []Source{{Corpus: "k", Lambda: opt.Some(1.0), Filter: filter}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
 	"quarry/internal/embed"
+	"quarry/internal/opt"
 	"quarry/internal/query/rerank"
 	"quarry/internal/search"
 	"quarry/internal/text/analysis"
@@ -27,7 +28,7 @@ func (s scan) Search(_ context.Context, c corpus.Corpus, q search.Query) (hits [
 	schema, err := c.Schema()
 	for i := range s.documents {
 		d := &s.documents[i]
-		passes := true
+		passes := q.Headings != search.OnlyHeadings // no document has one
 		if q.Filter != nil && err == nil {
 			passes, err = document.Passes(q.Filter, schema, d, &d.Parts[0])
 		}
@@ -90,7 +91,7 @@ func TestSecondEngine(t *testing.T) {
 	answer, err := New(single{c}, s, s.documents, encoders).Run(t.Context(), Query{
 		Text: "How often is oil changed?", Limit: 2, Explain: true, Vectors: true,
 		Reranker: rerank.Spec{Type: "chain", Rerankers: []rerank.Spec{{Limit: 3}, {Type: "mmr", DiversityBias: &diverse}}},
-		Sources:  []Source{{Corpus: "k", Lambda: 0.5, Filter: "doc.old = false"}},
+		Sources:  []Source{{Corpus: "k", Lambda: opt.Some(0.5), Filter: "doc.old = false"}},
 	})
 	if err != nil {
 		t.Fatal(err)

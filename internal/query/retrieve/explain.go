@@ -139,6 +139,8 @@ func (r *ranking) removedByStage(out *Absent) bool {
 			switch reason {
 			case rerank.Null:
 				out.Stage, out.Detail = Cutoff, s.Name+" gave it no score"
+			case rerank.Behind:
+				out.Stage, out.Detail = Cutoff, "only a heading of it was left; headings stand behind all passages, and the reranker removed some of those"
 			case rerank.Cutoff:
 				out.Stage, out.Detail = Cutoff, s.Name+" scored it below its cutoff"
 			default:
@@ -184,16 +186,18 @@ func (r *ranking) missedIn(ctx context.Context, i int, id string) (Stage, string
 		within = "(" + asked.Filter + ") AND " + alone
 	}
 	for _, probe := range []struct {
-		filter  string
-		exclude bool
-		stage   Stage
-		detail  string
+		filter   string
+		exclude  bool
+		headings search.Headings
+		stage    Stage
+		detail   string
 	}{
-		{alone, false, Candidates, "it has no part that can be searched"},
-		{within, false, Filter, "no part of it passes the filter"},
-		{within, true, Filter, "the query excludes a word of it, or requires a phrase that it lacks"},
+		{alone, false, search.WithHeadings, Candidates, "it has no part that can be searched"},
+		{within, false, search.WithHeadings, Filter, "no part of it passes the filter"},
+		{within, true, search.WithHeadings, Filter, "the query excludes a word of it, or requires a phrase that it lacks"},
+		{within, true, src.side(false), Candidates, "only headings of it pass the filter, and headings stand behind all passages"},
 	} {
-		ok, err := r.passes(ctx, i, probe.filter, probe.exclude)
+		ok, err := r.passes(ctx, i, probe.filter, probe.exclude, probe.headings)
 		if err != nil {
 			return "", "", err
 		}
@@ -201,19 +205,19 @@ func (r *ranking) missedIn(ctx context.Context, i int, id string) (Stage, string
 			return probe.stage, probe.detail, nil
 		}
 	}
-	return Candidates, fmt.Sprintf("it is not among the best %d", max(len(r.candidates.pool), poolSize(0))), nil
+	return Candidates, fmt.Sprintf("it is not among the best %d", max(len(r.candidates.pool), rerank.FirstBand)), nil
 }
 
 // passes reports whether any part of source i passes a filter and, with exclude, the words that the query requires and
 // excludes.
-func (r *ranking) passes(ctx context.Context, i int, condition string, exclude bool) (bool, error) {
+func (r *ranking) passes(ctx context.Context, i int, condition string, exclude bool, headings search.Headings) (bool, error) {
 	src := &r.candidates.sources[i]
 	compiled, err := filter.Parse(condition, src.schema, filter.Both)
 	if err != nil {
 		return false, err
 	}
 	q := src.search
-	q.Filter, q.K, q.Dimensions = compiled, 1, nil
+	q.Filter, q.K, q.Dimensions, q.Headings = compiled, 1, nil, headings
 	if !exclude {
 		q.Exclude, q.ExcludePrefixes, q.ExcludePhrases, q.PhrasesRequired = nil, nil, nil, false
 	}

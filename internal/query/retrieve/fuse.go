@@ -3,6 +3,7 @@ package retrieve
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"quarry/internal/query/rerank"
@@ -11,9 +12,10 @@ import (
 
 // candidate is a part that was found.
 type candidate struct {
-	hit    search.Hit
-	source int
-	score  float64
+	hit     search.Hit
+	source  int
+	score   float64
+	heading bool // it leads to text, and stands behind all passages
 }
 
 // lexical returns the lexical score of a BM25 score.
@@ -25,18 +27,19 @@ func (s *source) fuse(cosine, bm25, dims float64) float64 {
 }
 
 // retrieve returns exactly the best `need` candidates over all sources: the depth of each search grows until no part that
-// it left out could be among them (threshold algorithm; Fagin 2001), so the order never depends on the depth.
+// it left out could be among them (threshold algorithm; Fagin 2001), so the order never depends on the depth. Headings
+// that lead to text follow behind all passages, and are searched only when there are fewer passages than needed.
 func (s *Service) retrieve(ctx context.Context, q Query, sources []source, need int) ([]candidate, error) {
-	var all []candidate
-	for i := range sources {
-		part, err := s.deepen(ctx, &sources[i], need, q.BestPerDocument)
-		if err != nil {
+	seen := documents{}
+	passages, err := s.best(ctx, q, sources, false, need, seen)
+	if err != nil {
+		return nil, err
+	}
+	var headings []candidate
+	if n := need - len(passages); n > 0 {
+		if headings, err = s.best(ctx, q, sources, true, n, seen); err != nil {
 			return nil, err
 		}
-		for j := range part {
-			part[j].source = i
-		}
-		all = append(all, part...)
 	}
 	for i := range sources {
 		for j := range sources {
@@ -45,40 +48,70 @@ func (s *Service) retrieve(ctx context.Context, q Query, sources []source, need 
 			}
 		}
 	}
+	return append(passages, headings...), nil
+}
+
+// best returns the best passages of all sources, or the best headings behind them. With max_by it returns none of a document
+// in seen, to which it adds the others.
+func (s *Service) best(ctx context.Context, q Query, sources []source, headings bool, need int, seen documents) ([]candidate, error) {
+	var all []candidate
+	for i := range sources {
+		src := &sources[i]
+		if src.empty || headings && !src.behind {
+			continue
+		}
+		kept := func(all []candidate) []candidate { return all }
+		if q.BestPerDocument {
+			kept = func(all []candidate) []candidate { return maps.Clone(seen).first(all, sources) }
+		}
+		some, err := s.deepen(ctx, src, i, src.side(headings), need, kept)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
 	sortCandidates(all)
 	if q.BestPerDocument {
-		all = bestPerDocument(all, sources)
+		all = seen.first(all, sources)
+	}
+	for i := range all {
+		all[i].heading = headings
 	}
 	return all[:min(need, len(all))], nil
 }
 
-// deepen searches one source with growing depth.
-func (s *Service) deepen(ctx context.Context, src *source, need int, perDocument bool) ([]candidate, error) {
-	if src.empty {
-		return nil, nil
+// side returns what to do with headings in the search for the passages of s, or for the headings behind them.
+func (s *source) side(headings bool) search.Headings {
+	switch {
+	case headings:
+		return search.OnlyHeadings
+	case s.behind:
+		return search.NoHeadings
 	}
+	return search.WithHeadings
+}
+
+// deepen searches source number i with growing depth. What counts of a ranking is what kept leaves of it.
+func (s *Service) deepen(
+	ctx context.Context, src *source, i int, headings search.Headings, need int, kept func([]candidate) []candidate,
+) ([]candidate, error) {
 	for k := max(100, 2*need); ; k *= 4 {
 		search := src.search
-		search.K = k
+		search.K, search.Headings = k, headings
 		hits, err := s.engine.Search(ctx, src.corpus, search)
 		if err != nil {
 			return nil, err
 		}
-		for _, h := range hits {
-			src.full = max(src.full, h.Full)
-		}
 		all := make([]candidate, len(hits))
-		for i, h := range hits {
-			all[i] = candidate{hit: h, score: src.fuse(h.Cosine, h.BM25, h.Dims)}
+		for j, h := range hits {
+			src.full = max(src.full, h.Full)
+			all[j] = candidate{hit: h, source: i, score: src.fuse(h.Cosine, h.BM25, h.Dims)}
 		}
 		sortCandidates(all)
 		bound, more := src.unseen(hits, k)
-		kept := all
-		if perDocument {
-			kept = bestPerDocument(all, nil)
-		}
-		if !more || len(kept) >= need && kept[need-1].score > bound {
-			return kept[:min(need, len(kept))], nil
+		best := kept(all)
+		if !more || len(best) >= need && best[need-1].score > bound {
+			return best[:min(need, len(best))], nil
 		}
 	}
 }
@@ -126,18 +159,17 @@ func sortCandidates(all []candidate) {
 	})
 }
 
-// bestPerDocument returns the first candidate of each document of each corpus. all is sorted. Two sources over one corpus
-// count as one.
-func bestPerDocument(all []candidate, sources []source) []candidate {
-	type key struct{ corpus, document int64 }
-	seen := map[key]bool{}
+// documents is a set of documents. Two sources over one corpus count as one.
+type documents map[place]bool
+
+type place struct{ corpus, document int64 }
+
+// first returns the first candidate of each document that is not in d, and adds these. all is sorted.
+func (d documents) first(all []candidate, sources []source) []candidate {
 	return slices.DeleteFunc(slices.Clone(all), func(c candidate) bool {
-		k := key{document: c.hit.No}
-		if sources != nil {
-			k.corpus = sources[c.source].corpus.No
-		}
-		was := seen[k]
-		seen[k] = true
+		p := place{sources[c.source].corpus.No, c.hit.No}
+		was := d[p]
+		d[p] = true
 		return was
 	})
 }

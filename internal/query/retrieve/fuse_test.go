@@ -13,12 +13,15 @@ import (
 	"quarry/internal/text/lang"
 )
 
-// fixed searches a list of parts whose scores are given, as an Engine must.
+// fixed searches a list of parts whose scores are given, as an Engine must. None of them is a heading.
 type fixed []search.Hit
 
 func (fixed) Languages(context.Context, corpus.Corpus) ([]lang.Count, error) { return nil, nil }
 
 func (f fixed) Search(_ context.Context, _ corpus.Corpus, q search.Query) ([]search.Hit, error) {
+	if q.Headings == search.OnlyHeadings {
+		return nil, nil
+	}
 	pick := map[string]search.Hit{}
 	take := func(score func(search.Hit) float64, may func(search.Hit) bool) {
 		all := slices.DeleteFunc(slices.Clone(f), func(h search.Hit) bool { return may != nil && !may(h) })

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"quarry/internal/corpus"
-	"quarry/internal/embed"
 	"quarry/internal/expr/filter"
 	"quarry/internal/fault"
 	"quarry/internal/query/rerank"
@@ -24,6 +23,9 @@ type source struct {
 	full   float64      // rerank.Signals.Full; known after the search
 	search search.Query // K is set per search
 	empty  bool         // nothing can match: no search is run
+	// behind is set where headings that lead to text stand behind all passages; not where the filter names part.is_title,
+	// and so chooses among headings itself.
+	behind bool
 }
 
 // Check returns the corpora of q, by position in its sources, and finds what Run would refuse without searching.
@@ -62,7 +64,7 @@ func (s *Service) open(ctx context.Context, q Query) ([]source, error) {
 }
 
 func openOne(c corpus.Corpus, src Source) (source, error) {
-	out := source{corpus: c, lambda: src.Lambda}
+	out := source{corpus: c}
 	var err error
 	if out.schema, err = c.Schema(); err != nil {
 		return out, fmt.Errorf("schema of %s: %w", c.Key, err)
@@ -70,6 +72,8 @@ func openOne(c corpus.Corpus, src Source) (source, error) {
 	if out.search.Filter, err = filter.Parse(src.Filter, out.schema, filter.Both); err != nil {
 		return out, err
 	}
+	isTitle, _ := out.schema.Find(filter.Part, "is_title")
+	out.behind = !slices.Contains(out.search.Filter.Attrs(), isTitle)
 	out.search.Dimensions, err = weights(c, src)
 	return out, err
 }
@@ -80,42 +84,57 @@ func (s *Service) plan(ctx context.Context, q Query) ([]source, error) {
 	if err != nil {
 		return nil, err
 	}
-	vectors := map[string][]float32{}
+	if err := s.mix(ctx, out, q.Sources); err != nil {
+		return nil, err
+	}
+	var texts []sought
+	dense := make([]*sought, len(out)) // nil = no dense side
 	for i := range out {
 		text := q.Sources[i].Text
 		if text == "" {
 			text = q.Text
 		}
-		if err := s.words(ctx, &out[i], q.Sources[i], text, vectors); err != nil {
+		plain, err := s.words(ctx, &out[i], text)
+		if err != nil {
 			return nil, fault.Under(err, fmt.Sprintf("corpora[%d]", i))
+		}
+		if out[i].lambda < 1 {
+			dense[i] = &sought{roleOf(out[i].corpus, q.Sources[i]), plain}
+			texts = append(texts, *dense[i])
+		}
+	}
+	vectors, err := s.encode(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		if dense[i] != nil {
+			out[i].search.Vector = vectors[*dense[i]]
 		}
 	}
 	return out, nil
 }
 
-// words sets the lexical and the dense side of a planned source.
-func (s *Service) words(ctx context.Context, out *source, src Source, text string, vectors map[string][]float32) error {
-	plain := text // λ = 0 takes operators literally
-	if src.Lambda > 0 {
+// words sets the lexical side of a planned source and returns the text of its dense side.
+func (s *Service) words(ctx context.Context, out *source, text string) (plain string, err error) {
+	plain = text // λ = 0 takes operators literally
+	if out.lambda > 0 {
 		k := parseKeywords(text)
 		plain = k.plain
 		languages, err := s.languages(ctx, out.corpus, k.plain)
 		if err != nil {
-			return err
+			return "", err
 		}
 		addTerms(&out.search, k, languages)
-		out.search.PhrasesRequired = src.Lambda == 1 && len(k.phrases) > 0
+		out.search.PhrasesRequired = out.lambda == 1 && len(k.phrases) > 0
 	}
-	if src.Lambda == 1 {
+	if out.lambda == 1 {
 		out.empty = len(out.search.Terms)+len(out.search.Phrases)+len(out.search.Prefixes) == 0
-		return nil
 	}
 	if strings.TrimSpace(plain) == "" {
 		plain = text
 	}
-	var err error
-	out.search.Vector, err = s.encode(ctx, out.corpus, src, plain, vectors)
-	return err
+	return plain, nil
 }
 
 // addTerms sets the lexical side of q. Words are analysed like those of documents in each of the languages.
@@ -162,28 +181,6 @@ func (s *Service) languages(ctx context.Context, c corpus.Corpus, text string) (
 		return nil, fmt.Errorf("languages of %s: %w", c.Key, err)
 	}
 	return lang.Among(text, have), nil
-}
-
-// encode returns the vector of a query. Sources with the same text, encoder and role share it through seen.
-func (s *Service) encode(ctx context.Context, c corpus.Corpus, src Source, text string, seen map[string][]float32) ([]float32, error) {
-	kind := embed.Question
-	if c.QueriesAreAnswers && !src.Question || src.Response {
-		kind = embed.Answer
-	}
-	key := fmt.Sprint(c.EncoderName, "\x00", kind, "\x00", text)
-	if v, ok := seen[key]; ok {
-		return v, nil
-	}
-	encoder, err := s.encoders.Get(c.EncoderName)
-	if err != nil {
-		return nil, fmt.Errorf("encoder of %s: %w", c.Key, err)
-	}
-	v := [][]float32{make([]float32, encoder.Dim())}
-	if err := encoder.Encode(ctx, kind, []string{text}, v); err != nil {
-		return nil, fmt.Errorf("encode query: %w", err)
-	}
-	seen[key] = v[0]
-	return v[0], nil
 }
 
 // weights returns the weight of every custom dimension of the corpus, in order; nil if it has none.

@@ -17,9 +17,6 @@ import (
 	"quarry/internal/text/lang"
 )
 
-// DefaultLambda is the lexical share of a query without one (contract: queries.md section 2).
-const DefaultLambda = 0.025
-
 // MaxLimit is the largest page of results.
 const MaxLimit = 1000
 
@@ -34,6 +31,7 @@ type Query struct {
 	Save            opt.Field[bool] // whether the query belongs in the history; absent leaves it to the corpora
 	Explain         bool            // return the parts of each score
 	Vectors         bool            // return the vector of each result's part
+	Around          bool            // return the sentences on either side of each result
 	Absent          string          // with Explain: a document to look for; if it is not among the results, return the step that removed it
 }
 
@@ -42,7 +40,7 @@ type Source struct {
 	Corpus     string
 	Text       string // replaces Query.Text for this corpus if not empty
 	Filter     string
-	Lambda     float64
+	Lambda     opt.Field[float64] // the lexical share; absent takes the default of the corpus
 	Dimensions map[string]float64 // custom dimension → weight; absent ones take the corpus's querying default
 	Response   bool               // semantics "response": the query is a statement, not a question
 	Question   bool               // semantics "query", whatever the setting of the corpus
@@ -51,6 +49,8 @@ type Source struct {
 // Result is one ranked passage.
 type Result struct {
 	Text             string
+	Plain            string // Text without the marks of Query.Context; not in the history
+	Before, After    string // the sentences on either side of Text in its section; "" unless asked for
 	Score            float64
 	DocumentID       string
 	Title            string // of the document; "" if it has none
@@ -95,8 +95,9 @@ const traceDepth = 100
 // Engine finds candidates in one corpus. corpus/replica is the one over our own index.
 type Engine interface {
 	// Search returns the union of the best q.K parts on each side of q (cosine, BM25 above 0, custom dimensions with a
-	// weight) among those that pass, each scored on all sides, from a state that includes change c.Seq. Without a dense
-	// side, only parts with a BM25 score are found. Ties are broken by document id and part order.
+	// weight) among those that pass the filter and that q.Headings asks for, each scored on all sides, from a state that
+	// includes change c.Seq. Without a dense side, only parts with a BM25 score are found. Ties are broken by document id
+	// and part order.
 	Search(ctx context.Context, c corpus.Corpus, q search.Query) ([]search.Hit, error)
 	// Languages returns the languages of the parts of a corpus, the most frequent first, from such a state.
 	Languages(ctx context.Context, c corpus.Corpus) ([]lang.Count, error)

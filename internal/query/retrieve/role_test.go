@@ -6,6 +6,7 @@ import (
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document/documenttest"
 	"quarry/internal/embed"
+	"quarry/internal/opt"
 )
 
 // TestRoles proves in which role the encoder reads a query: what the source says, else what the corpus says; and that
@@ -34,8 +35,9 @@ func TestRoles(t *testing.T) {
 		encoders.Decorate(func(embed.Encoder) embed.Encoder { return asked })
 		s := &Service{encoders: encoders, engine: fixed{}}
 		c := corpus.Corpus{EncoderName: embed.DefaultName, QueriesAreAnswers: tc.answers, DocumentsAreQuestions: tc.questions}
-		src := Source{Lambda: DefaultLambda, Response: tc.response, Question: tc.query}
-		if err := s.words(t.Context(), &source{corpus: c}, src, "why", map[string][]float32{}); err != nil {
+		src := Source{Lambda: opt.Some(DefaultLambda), Response: tc.response, Question: tc.query}
+		s.corpora = single{c}
+		if _, err := s.plan(t.Context(), Query{Text: "why", Sources: []Source{src}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, kind, _ := asked.Asked(); kind != tc.want {

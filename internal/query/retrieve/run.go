@@ -92,12 +92,12 @@ func (s *Service) rank(ctx context.Context, q Query) (*ranking, error) {
 	}
 	r.searched = time.Since(r.started)
 	r.save = wantsRecord(q, sources)
-	r.candidates = &candidates{s: s, context: q.Context, sources: sources, pool: pool, started: r.started, read: map[int]*passage{}}
+	r.candidates = &candidates{s: s, context: q.Context, around: q.Around, sources: sources, pool: pool, started: r.started, read: map[int]*passage{}}
 	items := make([]rerank.Item, len(pool))
 	for i, c := range pool {
 		items[i] = rerank.Item{Index: i, Score: c.score}
 	}
-	r.items, r.steps, err = stages.Run(ctx, items, r.candidates, q.Explain || r.save)
+	r.items, r.steps, err = stages.Run(ctx, items, stages.Band(q.Limit), r.candidates, q.Explain || r.save)
 	return r, err
 }
 
@@ -110,7 +110,7 @@ func (s *Service) pool(ctx context.Context, q Query, stages rerank.Pipeline) ([]
 	need, record := q.Offset+q.Limit, q.Explain || wantsRecord(q, sources)
 	// If no stage changes the order, a deeper pool would lead to the same page.
 	if record || !stages.KeepsScores() && !(stages.KeepsOrder() && sameScale(sources)) {
-		need = poolSize(need)
+		need = rerank.Pool(stages.Band(q.Limit), need)
 	}
 	pool, err := s.retrieve(ctx, q, sources, need)
 	return sources, pool, err
@@ -233,14 +233,4 @@ func (r *ranking) reranked(ctx context.Context, s rerank.Step) ([]Reranked, erro
 // sameScale reports whether the default reranker keeps the order of retrieval: one λ, so one scale of scores.
 func sameScale(sources []source) bool {
 	return !slices.ContainsFunc(sources, func(s source) bool { return s.lambda != sources[0].lambda })
-}
-
-// poolSize is how many candidates reach the reranker: wide steps, so that the pool does not grow with each page and
-// reorder the earlier ones (contract: queries.md section 6).
-func poolSize(need int) int {
-	size := 100
-	for size < need {
-		size *= 10
-	}
-	return size
 }

@@ -17,7 +17,7 @@ func TestAccounts(t *testing.T) {
 		"accounts": testAccounts, "owner once": testOwnerOnce, "user rights": testUserRights, "taken user": testTakenUser,
 		"taken user at once": testTakenUserAtOnce, "list users": testListUsers, "update user": testUpdateUser,
 		"delete user": testDeleteUser, "last owner": testLastOwner,
-		"keys": testKeys, "key refused": testKeyRefused, "personal key": testPersonalKey, "stale grants": testStaleGrants,
+		"keys": testKeys, "last key": testLastKey, "key refused": testKeyRefused, "personal key": testPersonalKey, "stale grants": testStaleGrants,
 		"list keys": testListKeys,
 		"client":    testClient, "update client": testUpdateClient, "update client at once": testUpdateClientAtOnce,
 		"delete client": testDeleteClient, "list clients": testListClients,

@@ -26,7 +26,7 @@ func (s *Store) CreateClient(ctx context.Context, c account.Client) error {
 			c.Created.UnixMicro(), c.Updated.UnixMicro()); err != nil {
 			return fmt.Errorf("write client: %w", err)
 		}
-		return putGrants(tx, string(c.ID), &c.Rights)
+		return PutGrants(tx, string(c.ID), &c.Rights)
 	})
 }
 
@@ -89,7 +89,7 @@ func (s *Store) UpdateClient(ctx context.Context, client id.AppClient, change fu
 		if sameGrants(was.Rights, out.Rights) {
 			return nil
 		}
-		return putGrants(tx, string(client), &out.Rights)
+		return PutGrants(tx, string(client), &out.Rights)
 	})
 	if err != nil {
 		return account.Client{}, err
@@ -117,7 +117,7 @@ func (s *Store) DeleteClient(ctx context.Context, client id.AppClient, allow fun
 		if err := allow(c); err != nil {
 			return err
 		}
-		if err := dropGrants(tx, string(client)); err != nil {
+		if err := DropGrants(tx, string(client)); err != nil {
 			return err
 		}
 		return store.Wrap(tx.Exec(`DELETE FROM app_clients WHERE id = $1`, string(client)), "delete client")

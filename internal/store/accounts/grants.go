@@ -26,10 +26,10 @@ var kinds = []kind{
 	{"agent_grants", "agent_no", "agents", "agent_roles[%d].agent_key", "agent", func(r *authz.Rights) *[]authz.Grant { return &r.Agents }},
 }
 
-// putGrants replaces what holder (the id of a user, key or client) is granted on corpora and agents: a fault of
+// PutGrants replaces what holder (the id of a user, key or client) is granted on corpora and agents: a fault of
 // corpus_roles[n].corpus_key or agent_roles[n].agent_key when one does not exist.
-func putGrants(tx *store.Tx, holder string, rights *authz.Rights) error {
-	if err := dropGrants(tx, holder); err != nil {
+func PutGrants(tx *store.Tx, holder string, rights *authz.Rights) error {
+	if err := DropGrants(tx, holder); err != nil {
 		return err
 	}
 	bad := fault.Invalid()
@@ -50,8 +50,8 @@ func putGrants(tx *store.Tx, holder string, rights *authz.Rights) error {
 	return bad.Err()
 }
 
-// dropGrants removes the grants of holder.
-func dropGrants(tx *store.Tx, holder string) error {
+// DropGrants removes the grants of holder.
+func DropGrants(tx *store.Tx, holder string) error {
 	for _, k := range kinds {
 		if err := tx.Exec(`DELETE FROM `+k.table+` WHERE holder = $1`, holder); err != nil {
 			return store.Wrap(err, "delete grants")

@@ -37,7 +37,7 @@ func insertKey(tx *store.Tx, k account.Key) error {
 		orNull(string(k.Owner)), k.Creator, k.Enabled, list(k.Rights.API), k.Created.UnixMicro()); err != nil {
 		return fmt.Errorf("write key: %w", err)
 	}
-	return putGrants(tx, string(k.ID), &k.Rights)
+	return PutGrants(tx, string(k.ID), &k.Rights)
 }
 
 // The statement that reads keys is put around the text that chooses them. The grants are those of the owner, where the key has
@@ -48,7 +48,7 @@ var (
 		FROM api_keys WHERE `
 	keysRead = `)
 		SELECT k.id, k.name, k.prefix, k.tail, k.style, COALESCE(k.owner, ''), k.creator, k.enabled,
-			COALESCE(u.api_roles, k.api_roles), k.created, ` + grantsSQL("k.holder") + `
+			COALESCE(u.api_roles, k.api_roles), k.created, ` + GrantsSQL("k.holder") + `
 		FROM page k LEFT JOIN users u ON u.id = k.owner ORDER BY k.created DESC, k.id DESC`
 )
 
@@ -91,13 +91,39 @@ func (s *Store) ListKeys(ctx context.Context, l account.KeyList) (page []account
 func (s *Store) keys(ctx context.Context, doing, where string, args ...any) ([]account.Key, error) {
 	return store.Select(s.db.Reader(ctx), doing, func(r store.Row) (k account.Key, err error) {
 		return k, r.Scan(&k.ID, &k.Name, &k.Prefix, &k.Tail, &k.Style, &k.Owner, &k.Creator, &k.Enabled, (*texts)(&k.Rights.API),
-			store.Micros(&k.Created), (*grants)(&k.Rights.Corpora), (*grants)(&k.Rights.Agents))
+			store.Micros(&k.Created), (*Grants)(&k.Rights.Corpora), (*Grants)(&k.Rights.Agents))
 	}, keysFrom+where+keysRead, args...)
+}
+
+// keepKey refuses to go on when key is all that is left to an owner: no other key that works has the role owner, and no owner has a
+// password. Clients don't count: nothing keeps the last of them. The lock comes before the look, as in keepOwner.
+func keepKey(tx *store.Tx, key id.APIKey) error {
+	if err := tx.Lock(owners); err != nil {
+		return err
+	}
+	var last bool
+	err := tx.QueryRow(`WITH working AS (
+			SELECT k.id FROM api_keys k LEFT JOIN users u ON u.id = k.owner
+			WHERE k.enabled AND (k.owner IS NULL AND k.api_roles LIKE '%"owner"%' OR u.enabled AND u.api_roles LIKE '%"owner"%')
+			UNION ALL SELECT u.id FROM users u JOIN passwords p ON p.user_id = u.id WHERE u.enabled AND u.api_roles LIKE '%"owner"%' AND p.hash <> '')
+		SELECT EXISTS (SELECT 1 FROM working WHERE id = $1) AND NOT EXISTS (SELECT 1 FROM working WHERE id <> $1)`, string(key)).Scan(&last)
+	if err != nil {
+		return fmt.Errorf("count keys of owners: %w", err)
+	}
+	if last {
+		return account.LastKey(key)
+	}
+	return nil
 }
 
 // EnableKey sets whether a key is accepted.
 func (s *Store) EnableKey(ctx context.Context, key id.APIKey, enabled bool) error {
 	return s.db.Write(ctx, func(tx *store.Tx) error {
+		if !enabled {
+			if err := keepKey(tx, key); err != nil {
+				return err
+			}
+		}
 		return oneKey(tx.QueryRow(`UPDATE api_keys SET enabled = $2 WHERE id = $1 RETURNING id`, key, enabled))
 	})
 }
@@ -105,7 +131,10 @@ func (s *Store) EnableKey(ctx context.Context, key id.APIKey, enabled bool) erro
 // DeleteKey removes a key and its grants.
 func (s *Store) DeleteKey(ctx context.Context, key id.APIKey) error {
 	return s.db.Write(ctx, func(tx *store.Tx) error {
-		if err := dropGrants(tx, string(key)); err != nil {
+		if err := keepKey(tx, key); err != nil {
+			return err
+		}
+		if err := DropGrants(tx, string(key)); err != nil {
 			return err
 		}
 		return oneKey(tx.QueryRow(`DELETE FROM api_keys WHERE id = $1 RETURNING id`, key))

@@ -1,9 +1,12 @@
 package accounts_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,6 +18,7 @@ import (
 	"quarry/internal/identity/account"
 	"quarry/internal/identity/authz"
 	"quarry/internal/store/storetest"
+	"quarry/internal/testkit"
 )
 
 // key returns a key with rights of its own to create, with every member set but the rights.
@@ -236,5 +240,40 @@ func walkKeys(t *testing.T, s stores, l account.KeyList) (out []account.Key) {
 		}
 		last := page[len(page)-1]
 		l.After = last.Position()
+	}
+}
+
+// testLastKey proves that of the keys with which somebody can manage the installation one is left, also when all end at once.
+func testLastKey(t *testing.T, s stores) {
+	boss := storetest.User("boss")
+	boss.Rights.API = []string{"owner"}
+	createUser(t, s, boss)
+	const n = 6
+	var all []account.Key
+	for i := range n {
+		k := key(fmt.Sprint("k", i), authz.Rights{})
+		if k.Owner = boss.ID; i == 0 {
+			k.Owner, k.Rights.API = "", []string{"owner"}
+		}
+		all = append(all, createKey(t, s, k))
+	}
+	createKey(t, s, key("weak", authz.Rights{API: []string{"administrator"}}))
+	var refused atomic.Int64
+	testkit.AtOnce(t.Context(), n, func(ctx context.Context, i int) error {
+		var err error
+		if i%2 == 0 {
+			err = s.Accounts.DeleteKey(ctx, all[i].ID)
+		} else {
+			err = s.Accounts.EnableKey(ctx, all[i].ID, false)
+		}
+		if f, ok := fault.As(err); ok && f.Kind == fault.KindConflict && f.Code == "last_key" {
+			refused.Add(1)
+		} else if err != nil {
+			t.Errorf("key %d: %v", i, err)
+		}
+		return err
+	})
+	if refused.Load() != 1 {
+		t.Errorf("%d keys were kept, want 1", refused.Load())
 	}
 }

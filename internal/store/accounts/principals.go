@@ -11,9 +11,9 @@ import (
 	"quarry/internal/store"
 )
 
-// grantsSQL selects the grants of a holder on corpora and on agents, each as one text, key:role,key:role; keys contain neither
+// GrantsSQL selects the grants of a holder on corpora and on agents, each as one text, key:role,key:role; keys contain neither
 // character. Reading a row per grant costs several times as much.
-func grantsSQL(holder string) string {
+func GrantsSQL(holder string) string {
 	all := make([]string, len(kinds))
 	for i, k := range kinds {
 		all[i] = `(SELECT string_agg(x.key || ':' || g.role, ',' ORDER BY g.ord) FROM ` + k.table + ` g JOIN ` + k.rows + ` x ON x.no = g.` + k.no + `
@@ -22,16 +22,16 @@ func grantsSQL(holder string) string {
 	return strings.Join(all, ", ")
 }
 
-// grants is a destination for the text that grantsSQL selects.
-type grants []authz.Grant
+// Grants is a destination for the text that GrantsSQL selects.
+type Grants []authz.Grant
 
 // Scan parses the text.
-func (g *grants) Scan(src any) error {
+func (g *Grants) Scan(src any) error {
 	var text sql.NullString
 	if err := text.Scan(src); err != nil || !text.Valid {
 		return err
 	}
-	*g = make(grants, 0, 1+strings.Count(text.String, ","))
+	*g = make(Grants, 0, 1+strings.Count(text.String, ","))
 	for one := range strings.SplitSeq(text.String, ",") {
 		key, role, _ := strings.Cut(one, ":")
 		*g = append(*g, authz.Grant{Key: key, Role: role})
@@ -42,11 +42,11 @@ func (g *grants) Scan(src any) error {
 // The reads of principals, one statement each.
 var (
 	keyRead = `SELECT k.id, k.name, k.digest, k.prefix, k.tail, k.style, k.creator, k.enabled, k.api_roles, k.created,
-			u.id, u.username, u.email, u.enabled, u.epoch, u.api_roles, ` + grantsSQL("COALESCE(k.owner, k.id)") + `
+			u.id, u.username, u.email, u.enabled, u.epoch, u.api_roles, ` + GrantsSQL("COALESCE(k.owner, k.id)") + `
 		FROM api_keys k LEFT JOIN users u ON u.id = k.owner WHERE k.digest = $1`
-	clientRead = `SELECT a.id, a.client_id, a.name, a.enabled, a.digest, a.tail, a.api_roles, a.created, a.updated, ` + grantsSQL("a.id") + `
+	clientRead = `SELECT a.id, a.client_id, a.name, a.enabled, a.digest, a.tail, a.api_roles, a.created, a.updated, ` + GrantsSQL("a.id") + `
 		FROM app_clients a WHERE a.client_id = $1`
-	userRead = `SELECT u.id, u.username, u.email, u.enabled, u.epoch, u.api_roles, ` + grantsSQL("u.id") + ` FROM users u WHERE u.id = $1`
+	userRead = `SELECT u.id, u.username, u.email, u.enabled, u.epoch, u.api_roles, ` + GrantsSQL("u.id") + ` FROM users u WHERE u.id = $1`
 )
 
 // KeyByDigest returns a key and its owner in one statement. See account.Principals.
@@ -54,7 +54,7 @@ func (s *Store) KeyByDigest(ctx context.Context, digest string) (k account.Key, 
 	var owner, username, email sql.NullString
 	var enabled sql.NullBool
 	var epoch sql.NullInt64
-	var corpora, agents grants
+	var corpora, agents Grants
 	err = s.holder(ctx, keyRead, digest, &k.ID, &k.Name, &k.Digest, &k.Prefix, &k.Tail, &k.Style, &k.Creator, &k.Enabled,
 		(*texts)(&k.Rights.API), store.Micros(&k.Created), &owner, &username, &email, &enabled, &epoch, (*texts)(&u.Rights.API), &corpora, &agents)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Store) KeyByDigest(ctx context.Context, digest string) (k account.Key, 
 // ClientByID returns the client with a client id in one statement. See account.Principals.
 func (s *Store) ClientByID(ctx context.Context, clientID string) (c account.Client, err error) {
 	err = s.holder(ctx, clientRead, clientID, &c.ID, &c.ClientID, &c.Name, &c.Enabled, &c.Digest, &c.Tail, (*texts)(&c.Rights.API),
-		store.Micros(&c.Created), store.Micros(&c.Updated), (*grants)(&c.Rights.Corpora), (*grants)(&c.Rights.Agents))
+		store.Micros(&c.Created), store.Micros(&c.Updated), (*Grants)(&c.Rights.Corpora), (*Grants)(&c.Rights.Agents))
 	if err != nil {
 		return account.Client{}, err
 	}
@@ -82,7 +82,7 @@ func (s *Store) ClientByID(ctx context.Context, clientID string) (c account.Clie
 // UserByID returns the user with an id in one statement. See account.Principals.
 func (s *Store) UserByID(ctx context.Context, user id.User) (u account.User, err error) {
 	err = s.holder(ctx, userRead, string(user), &u.ID, &u.Username, &u.Email, &u.Enabled, &u.Epoch, (*texts)(&u.Rights.API),
-		(*grants)(&u.Rights.Corpora), (*grants)(&u.Rights.Agents))
+		(*Grants)(&u.Rights.Corpora), (*Grants)(&u.Rights.Agents))
 	if err != nil {
 		return account.User{}, err
 	}

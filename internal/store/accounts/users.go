@@ -60,7 +60,7 @@ func insertUser(tx *store.Tx, u account.User) error {
 	if err != nil {
 		return fmt.Errorf("write user: %w", err)
 	}
-	return putGrants(tx, string(u.ID), &u.Rights)
+	return PutGrants(tx, string(u.ID), &u.Rights)
 }
 
 // nameTaken returns the conflict that names what a new user shares with another one: username or e-mail address.
@@ -151,7 +151,7 @@ func (s *Store) UpdateUser(ctx context.Context, username string, change func(acc
 		if sameGrants(was.Rights, out.Rights) {
 			return nil
 		}
-		return putGrants(tx, string(was.ID), &out.Rights)
+		return PutGrants(tx, string(was.ID), &out.Rights)
 	})
 	return out, err
 }
@@ -199,7 +199,7 @@ func (s *Store) DeleteUser(ctx context.Context, username string, allow func(acco
 				return err
 			}
 		}
-		if err := dropGrants(tx, string(u.ID)); err != nil {
+		if err := DropGrants(tx, string(u.ID)); err != nil {
 			return err
 		}
 		if err := tx.Exec(`DELETE FROM users WHERE id = $1`, string(u.ID)); err != nil { // its keys go with it

@@ -22,7 +22,10 @@ import (
 // Store is the agent.Store over a database.
 type Store struct {
 	db      *store.DB
-	secrets *secrets.Store // nil: configurations have no credentials
+	secrets *secrets.Store // nil: configurations have no credentials, agents no secrets
+	// needs and stored are for identities; nil: what tools name is not written
+	needs  toolconfigurations.Namer
+	stored *toolconfigurations.Store
 }
 
 var _ agent.Store = (*Store)(nil)
@@ -30,8 +33,12 @@ var _ agent.Store = (*Store)(nil)
 // New returns a store over db.
 func New(db *store.DB) *Store { return &Store{db: db} }
 
-// Sealing returns s with credentials in configurations of tools sealed in their own rows.
-func (s *Store) Sealing(in *secrets.Store) *Store { return &Store{s.db, in} }
+// Sealing returns s with credentials in configurations of tools, and secrets, sealed in their own rows.
+func (s *Store) Sealing(in *secrets.Store) *Store {
+	out := *s
+	out.secrets = in
+	return &out
+}
 
 // agents reads agents with their current configurations.
 const (
@@ -87,7 +94,10 @@ func (s *Store) insert(tx *store.Tx, a *agent.Agent) error {
 	if err := tools.Use(tx, a.No, catalog.Created(catalog.Configured(a.Tools)), a.Revision == 1); err != nil {
 		return err
 	}
-	return instructions.Pin(tx, a.No, a.References(), a.Revision == 1)
+	if err := instructions.Pin(tx, a.No, a.References(), a.Revision == 1); err != nil {
+		return err
+	}
+	return s.name(tx, a, a.Revision == 1)
 }
 
 // Get returns an agent. See agent.Store.
@@ -167,7 +177,15 @@ func (s *Store) Delete(ctx context.Context, no int64, at time.Time) error {
 	err := s.db.Write(ctx, func(tx *store.Tx) error {
 		var was int64
 		err := tx.QueryRow(`UPDATE agents SET key = NULL, deleted = $2 WHERE no = $1 AND deleted = 0 RETURNING no`, no, at.UnixMicro()).Scan(&was)
-		return store.OrNone(err, agent.Missing(fmt.Sprint(no)), "delete agent")
+		if err != nil {
+			return store.OrNone(err, agent.Missing(fmt.Sprint(no)), "delete agent")
+		}
+		if s.secrets != nil {
+			if err := s.secrets.Delete(tx, secretFolder(no)); err != nil {
+				return err
+			}
+		}
+		return dropIdentity(tx, no)
 	})
 	if err == nil {
 		s.db.WakeSweeper()
@@ -184,6 +202,9 @@ const maxSwept = 200
 
 // Sweep implements store.Sweeper.
 func (Sweeper) Sweep(tx *store.Tx) (more bool, err error) {
+	if more, err := sweepSecrets(tx); more || err != nil {
+		return more, err
+	}
 	for _, step := range []struct {
 		query string
 		args  []any

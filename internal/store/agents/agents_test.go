@@ -37,7 +37,8 @@ func TestStore(t *testing.T) {
 	open := func(_ *testing.T, db *store.DB) stores { return stores{agents.New(db), db} }
 	storetest.Each(t, open, map[string]func(*testing.T, stores){
 		"create": testCreate, "list": testList, "replace": testReplace, "at once": testAtOnce, "delete": testDelete, "sweep": testSweep,
-		"pins": testPins, "pins at once": testPinsAtOnce, "sealed": testSealed,
+		"pins": testPins, "pins at once": testPinsAtOnce, "sealed": testSealed, "derived": testDerived, "manual": testManual, "identity gone": testIdentityGone, "earlier": testEarlier,
+		"secrets": testSecrets, "secrets at once": testSecretsAtOnce, "secrets rotated": testSecretsRotated,
 	})
 }
 

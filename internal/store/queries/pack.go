@@ -37,6 +37,7 @@ type span struct {
 	Prompt     string              `json:"prompt,omitempty"`
 	Generation string              `json:"generation,omitempty"`
 	Score      float64             `json:"score,omitempty"`
+	Evidence   *float64            `json:"evidence,omitempty"`
 }
 
 // reranked is a result after a stage of reranking. Most texts are among the results of the search already; At is their
@@ -82,7 +83,7 @@ func pack(r history.Record) ([]byte, error) {
 		s.Spans[i] = span{
 			Type: x.Type, Started: x.Started.UnixMicro(), Latency: x.Latency.Microseconds(), Rephrased: x.Rephrased,
 			CorpusKey: x.CorpusKey, Warnings: x.Warnings, Extracted: x.Extracted, Results: packResults(x.Results),
-			Prompt: x.Prompt, Generation: x.Generation, Score: x.Score,
+			Prompt: x.Prompt, Generation: x.Generation, Score: x.Score, Evidence: x.Evidence,
 		}
 		if len(x.Results) > 0 {
 			clear(at)
@@ -154,6 +155,7 @@ func unpack(body []byte) (history.Record, error) {
 			Type: x.Type, Started: time.UnixMicro(x.Started).UTC(), Latency: time.Duration(x.Latency) * time.Microsecond,
 			Rephrased: x.Rephrased, CorpusKey: x.CorpusKey, Warnings: x.Warnings, Extracted: x.Extracted,
 			Results: unpackResults(x.Results), Reranked: unpackReranked(x.Reranked, found), Prompt: x.Prompt, Generation: x.Generation, Score: x.Score,
+			Evidence: x.Evidence,
 		})
 	}
 	return r, nil

@@ -33,9 +33,9 @@ func (s *Store) Save(ctx context.Context, r history.Record) error {
 	}
 	return s.db.Write(ctx, func(tx *store.Tx) error {
 		var no int64
-		err := tx.QueryRow(`INSERT INTO queries (id, started, latency, query, chat_id, agent_key, session_key, generation, consistency, body)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING no`, string(r.ID), r.Started.UnixMicro(),
-			r.Latency.Microseconds(), r.Text, r.ChatID, r.AgentKey, r.SessionKey, generation, r.Consistency, body).Scan(&no)
+		err := tx.QueryRow(`INSERT INTO queries (id, started, latency, query, chat_id, agent_key, session_key, generation, consistency, evidence, body)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING no`, string(r.ID), r.Started.UnixMicro(),
+			r.Latency.Microseconds(), r.Text, r.ChatID, r.AgentKey, r.SessionKey, generation, r.Consistency, r.Evidence, body).Scan(&no)
 		if err != nil {
 			return fmt.Errorf("write query: %w", err)
 		}
@@ -50,12 +50,12 @@ func (s *Store) Save(ctx context.Context, r history.Record) error {
 }
 
 // columns of queries q that scan reads.
-const columns = `q.no, q.id, q.started, q.latency, q.query, q.chat_id, q.agent_key, q.session_key, q.generation, q.consistency`
+const columns = `q.no, q.id, q.started, q.latency, q.query, q.chat_id, q.agent_key, q.session_key, q.generation, q.consistency, q.evidence`
 
 func scan(r store.Row, more ...any) (no int64, s history.Summary, err error) {
 	var latency int64
 	dest := append([]any{&no, (*string)(&s.ID), store.Micros(&s.Started), &latency, &s.Text, &s.ChatID, &s.AgentKey, &s.SessionKey,
-		&s.Generation, &s.Consistency}, more...)
+		&s.Generation, &s.Consistency, &s.Evidence}, more...)
 	err = r.Scan(dest...)
 	s.Latency = time.Duration(latency) * time.Microsecond
 	return no, s, err

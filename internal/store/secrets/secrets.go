@@ -54,10 +54,15 @@ func (s *Store) Put(tx *store.Tx, name string, plain []byte) error {
 // Get returns a secret; ErrNone when there is none of that name. Where its key is unknown here, that is a
 // fault.KindUnavailable, as for List and Put.
 func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
+	return s.Read(s.db.Reader(ctx), name)
+}
+
+// Read is Get by q, such as a transaction that has written the secret.
+func (s *Store) Read(q store.Querier, name string) ([]byte, error) {
 	var plain []byte
 	err := s.reading(func() error {
 		var sealed []byte
-		err := s.db.Reader(ctx).QueryRow(`SELECT sealed FROM secrets WHERE name = $1`, name).Scan(&sealed)
+		err := q.QueryRow(`SELECT sealed FROM secrets WHERE name = $1`, name).Scan(&sealed)
 		if errors.Is(err, sql.ErrNoRows) {
 			return ErrNone
 		}

@@ -6,6 +6,7 @@ import (
 
 	"quarry/internal/agent/session"
 	"quarry/internal/store"
+	"quarry/internal/store/sessions/rows"
 )
 
 // measured is a usage as it is stored.
@@ -27,7 +28,7 @@ func encodeCompacting(c *session.Compacting) (string, error) {
 	if c == nil {
 		return "", nil
 	}
-	return encode(c)
+	return rows.Encode(c)
 }
 
 func decodeCompacting(text string) (c *session.Compacting, err error) {

@@ -3,33 +3,21 @@ package sessions
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"quarry/internal/agent/session"
 	"quarry/internal/fault"
 	"quarry/internal/id"
 	"quarry/internal/store"
+	"quarry/internal/store/sessions/rows"
+	"quarry/internal/store/traces"
 )
-
-// eventColumns is what scanEvent reads.
-const eventColumns = `ord, id, turn, type, created, hidden, body, state`
-
-func scanEvent(r store.Row) (e session.Event, err error) {
-	var created int64
-	var body string
-	if err := r.Scan(&e.Ord, &e.ID, &e.Turn, &e.Type, &created, &e.Hidden, &body, &e.State); err != nil {
-		return e, err
-	}
-	e.Created = time.UnixMilli(created).UTC()
-	return e, json.Unmarshal([]byte(body), &e.Body)
-}
 
 func noEvent(e id.Event) error {
 	return fault.NotFound("event_not_found", string(e), "event %s does not exist in this session", e)
 }
 
 func readEvent(q store.Querier, no int64, e id.Event) (session.Event, error) {
-	found, err := scanEvent(q.QueryRow(`SELECT `+eventColumns+` FROM events WHERE session_no = $1 AND id = $2`, no, string(e)))
+	found, err := rows.Scan(q.QueryRow(`SELECT `+rows.Columns+` FROM events WHERE session_no = $1 AND id = $2`, no, string(e)))
 	if err != nil {
 		return session.Event{}, store.OrNone(err, noEvent(e), "read event")
 	}
@@ -42,8 +30,8 @@ func (s *Store) Events(ctx context.Context, p session.Page) (found []session.Eve
 	if p.Hidden {
 		shown = ``
 	}
-	found, err = store.Select(s.db.Reader(ctx), "list events", scanEvent,
-		`SELECT `+eventColumns+` FROM events WHERE session_no = $1 AND ord > $2`+shown+` ORDER BY ord LIMIT $3`, p.Session, p.After, p.Limit+1)
+	found, err = store.Select(s.db.Reader(ctx), "list events", rows.Scan,
+		`SELECT `+rows.Columns+` FROM events WHERE session_no = $1 AND ord > $2`+shown+` ORDER BY ord LIMIT $3`, p.Session, p.After, p.Limit+1)
 	if err != nil {
 		return nil, false, err
 	}
@@ -74,7 +62,7 @@ const callsBack = 200
 
 // Call returns the call that an output answers. See session.Store.
 func (s *Store) Call(ctx context.Context, no int64, output *session.Event) (session.Event, error) {
-	calls, err := store.Select(s.db.Reader(ctx), "find call", scanEvent, `SELECT `+eventColumns+` FROM events
+	calls, err := store.Select(s.db.Reader(ctx), "find call", rows.Scan, `SELECT `+rows.Columns+` FROM events
 		WHERE session_no = $1 AND ord < $2 AND type = 'tool_input' ORDER BY ord DESC LIMIT $3`, no, output.Ord, callsBack)
 	if err != nil {
 		return session.Event{}, err
@@ -96,8 +84,8 @@ func (s *Store) DeleteEvent(ctx context.Context, no int64, e id.Event) error {
 		}
 		was := h
 		var ord int64
-		var hidden string
-		err = tx.QueryRow(`DELETE FROM events WHERE session_no = $1 AND id = $2 RETURNING ord, hidden`, no, string(e)).Scan(&ord, &hidden)
+		var hidden, traced string
+		err = tx.QueryRow(`DELETE FROM events WHERE session_no = $1 AND id = $2 RETURNING ord, hidden, traced`, no, string(e)).Scan(&ord, &hidden, &traced)
 		if err != nil {
 			return store.OrNone(err, noEvent(e), "delete event")
 		}
@@ -105,6 +93,9 @@ func (s *Store) DeleteEvent(ctx context.Context, no int64, e id.Event) error {
 			h.failed = 0
 		}
 		if err := h.forget(tx, e, hidden); err != nil {
+			return err
+		}
+		if err := traces.Leave(tx, no, traced); err != nil {
 			return err
 		}
 		return h.save(tx, was)

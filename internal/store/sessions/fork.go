@@ -7,6 +7,7 @@ import (
 	"quarry/internal/id"
 	"quarry/internal/store"
 	"quarry/internal/store/artifacts"
+	"quarry/internal/store/sessions/rows"
 )
 
 // Fork writes a session with copies of events of another one, and of all its files. See session.Store.
@@ -61,7 +62,7 @@ func fill(tx *store.Tx, no int64, c *session.Copy, failed int64) error {
 	}
 	left = append(left, c.But...)
 	if c.Opens != nil {
-		if err := insertEvent(tx, no, c.Opens); err != nil {
+		if err := rows.Insert(tx, no, c.Opens); err != nil {
 			return err
 		}
 	}
@@ -102,7 +103,7 @@ func unanswered(tx *store.Tx, c *session.Copy) ([]int64, error) {
 	if err != nil {
 		return nil, store.OrNone(err, nil, "read event")
 	}
-	calls, err := store.Select(tx, "read calls", scanEvent, `SELECT `+eventColumns+` FROM events WHERE session_no = $1 AND ord BETWEEN $2 AND $3
+	calls, err := store.Select(tx, "read calls", rows.Scan, `SELECT `+rows.Columns+` FROM events WHERE session_no = $1 AND ord BETWEEN $2 AND $3
 		AND hidden = '' AND type IN ('tool_input', 'tool_output', 'skill_load') ORDER BY ord DESC LIMIT $4`, c.Source, c.From, c.To, 2*callsBack)
 	if err != nil {
 		return nil, err

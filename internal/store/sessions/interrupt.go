@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 
 	"quarry/internal/agent/session"
@@ -31,6 +32,30 @@ func (s *Store) Withdraw(ctx context.Context, no int64, input id.Event) (*sessio
 		err = tx.QueryRow(`SELECT turn FROM events WHERE session_no = $1 AND id = $2`, no, string(input)).Scan(&turn)
 		return turn, err == nil, store.OrNone(err, nil, "read input")
 	})
+}
+
+// queued is an input that waits.
+type queued struct {
+	no int64
+	session.Input
+}
+
+// queuedColumns is what scanQueued reads.
+const queuedColumns = `no, event_id, caller, parts, upload_id, files, compaction`
+
+func scanQueued(r store.Row) (q queued, err error) {
+	var caller, parts, files, compaction string
+	if err := r.Scan(&q.no, &q.Event, &caller, &parts, &q.Upload, &files, &compaction); err != nil {
+		return q, err
+	}
+	c, err := decodeCompacting(compaction)
+	if c != nil {
+		q.Compaction = &c.Wish
+	}
+	if err != nil {
+		return q, err
+	}
+	return q, errors.Join(json.Unmarshal([]byte(caller), &q.Caller), json.Unmarshal([]byte(parts), &q.Parts), json.Unmarshal([]byte(files), &q.Files))
 }
 
 // withdrawn removes what else there is of an input that has waited.

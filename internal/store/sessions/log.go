@@ -3,10 +3,9 @@ package sessions
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"quarry/internal/agent/session"
@@ -15,6 +14,7 @@ import (
 	"quarry/internal/store"
 	"quarry/internal/store/artifacts"
 	"quarry/internal/store/secrets"
+	"quarry/internal/store/sessions/rows"
 )
 
 // head is what every write of a session reads and holds first: the members of its row that the log moves.
@@ -51,46 +51,34 @@ func (h head) save(tx *store.Tx, was head) error {
 
 // append writes events at the end of the log, as part of a turn, and returns them as stored.
 func (h *head) append(tx *store.Tx, turn int64, now time.Time, events ...session.Event) ([]session.Event, error) {
-	if len(events) == 0 {
+	all, err := rows.Of(events...)
+	if err != nil {
+		return nil, err
+	}
+	return h.enter(tx, turn, now, all)
+}
+
+// enter is append for events whose bodies are encoded.
+func (h *head) enter(tx *store.Tx, turn int64, now time.Time, all []rows.Event) ([]session.Event, error) {
+	if len(all) == 0 {
 		return nil, nil
 	}
 	h.created, h.active = max(h.created, now.UnixMilli()), max(h.active, now.UnixMicro())
 	h.failed = 0
-	out := make([]session.Event, len(events))
-	for i, e := range events {
+	out := make([]session.Event, len(all))
+	for i, e := range all {
 		h.last++
 		h.events++
 		if e.Hidden != "" {
 			h.hidden++
 		}
 		e.Ord, e.Turn, e.Created = h.last, turn, time.UnixMilli(h.created).UTC()
-		if err := insertEvent(tx, h.no, &e); err != nil {
+		if err := e.Insert(tx, h.no); err != nil {
 			return nil, err
 		}
-		out[i] = e
+		out[i] = e.Event
 	}
 	return out, nil
-}
-
-func insertEvent(tx *store.Tx, no int64, e *session.Event) error {
-	body, err := encode(&e.Body)
-	if err != nil {
-		return err
-	}
-	tool := ""
-	if e.Type == session.ToolOutput && !e.Failed {
-		tool = store.Text(e.Tool)
-	}
-	if raw := [][]byte{e.Content, e.Arguments, e.Output, e.Overrides}; slices.ContainsFunc(raw, func(j []byte) bool { return j != nil }) {
-		e.Body = session.Body{} // JSON is stored without its blanks, and a prompt must not change when it is read from there
-		if err := json.Unmarshal([]byte(body), &e.Body); err != nil {
-			return fmt.Errorf("read an event as it is stored: %w", err)
-		}
-	}
-	err = tx.Exec(`INSERT INTO events (session_no, ord, id, turn, type, created, hidden, tool, body, state)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		no, e.Ord, string(e.ID), e.Turn, string(e.Type), e.Created.UnixMilli(), e.Hidden, tool, body, store.Text(e.State))
-	return store.Wrap(err, "write event")
 }
 
 // locked returns what f returns, which has the session to itself; nothing if the transaction fails.
@@ -120,13 +108,14 @@ type place struct {
 	agent    string // its key
 	enabled  bool   // the agent
 	revision int64
+	secrets  int64 // the state of those of the agent
 	running  bool
 }
 
 func (s *Store) accept(tx *store.Tx, h head, in session.Input, l session.Lease, now time.Time) (session.Accepted, error) {
 	var p place
-	err := tx.QueryRow(`SELECT key, enabled, revision, EXISTS (SELECT 1 FROM runs WHERE session_no = $2) FROM agents WHERE no = $1 AND deleted = 0`,
-		h.agentNo, h.no).Scan(&p.agent, &p.enabled, &p.revision, &p.running)
+	err := tx.QueryRow(`SELECT key, enabled, revision, secrets, EXISTS (SELECT 1 FROM runs WHERE session_no = $2) FROM agents WHERE no = $1 AND deleted = 0`,
+		h.agentNo, h.no).Scan(&p.agent, &p.enabled, &p.revision, &p.secrets, &p.running)
 	if err != nil {
 		return session.Accepted{}, store.OrNone(err, agentGone(), "read agent")
 	}
@@ -292,8 +281,8 @@ func (h *head) open(p place) error {
 // opening returns the first and the last event of the input that ends at an ord, e among them: its files stand before e, the skills
 // that it loads behind it. The last is another one where e is of another input.
 func opening(tx *store.Tx, no int64, e *session.Event, end int64) (first, last session.Event, err error) {
-	all, err := store.Select(tx, "read input", scanEvent,
-		`SELECT `+eventColumns+` FROM events WHERE session_no = $1 AND ord BETWEEN $2 AND $3 AND turn = $4 ORDER BY ord`, no, e.Ord-1, end, e.Turn)
+	all, err := store.Select(tx, "read input", rows.Scan,
+		`SELECT `+rows.Columns+` FROM events WHERE session_no = $1 AND ord BETWEEN $2 AND $3 AND turn = $4 ORDER BY ord`, no, e.Ord-1, end, e.Turn)
 	if err != nil || len(all) == 0 {
 		return first, last, err
 	}
@@ -319,15 +308,15 @@ func (h *head) mayWait(tx *store.Tx, in session.Input) error {
 
 // enqueue writes an input that waits behind the turn in progress.
 func (h *head) enqueue(tx *store.Tx, in session.Input) error {
-	caller, err := encode(in.Caller)
+	caller, err := rows.Encode(in.Caller)
 	if err != nil {
 		return err
 	}
-	parts, err := encode(in.Parts)
+	parts, err := rows.Encode(in.Parts)
 	if err != nil {
 		return err
 	}
-	files, err := encode(in.Files)
+	files, err := rows.Encode(in.Files)
 	if err != nil {
 		return err
 	}
@@ -345,7 +334,7 @@ func (h *head) enqueue(tx *store.Tx, in session.Input) error {
 func (h *head) begin(tx *store.Tx, p place, first session.Event, opening int, in session.Input, l session.Lease, now time.Time) (session.Run, error) {
 	l.Session = h.no
 	r := session.Run{
-		Lease: l, AgentNo: h.agentNo, Turn: first.Turn, First: first.Ord, Opening: opening, Revision: p.revision, Step: h.step,
+		Lease: l, AgentNo: h.agentNo, Turn: first.Turn, First: first.Ord, Opening: opening, Revision: p.revision, Secrets: p.secrets, Step: h.step,
 		Began: stored(now), Caller: in.Caller, Compaction: compacting(&in),
 	}
 	return r, insertRun(tx, &r)
@@ -353,19 +342,26 @@ func (h *head) begin(tx *store.Tx, p place, first session.Event, opening int, in
 
 // Commit writes what a turn has come to. See session.Log.
 func (s *Store) Commit(ctx context.Context, l session.Lease, c session.Commit, now time.Time) (out session.Committed, err error) {
+	expected, err := s.expect(&c)
+	if err != nil {
+		return session.Committed{}, err
+	}
 	err = s.db.Write(ctx, func(tx *store.Tx) error {
 		h, err := lock(tx, l.Session, session.ErrLost)
 		if err != nil {
 			return err
 		}
 		w := work{tx: tx, secrets: s.secrets, head: h, was: h, now: now}
-		if err := w.fence(l, &c); err != nil {
+		if err := w.fence(l, &c, expected.thread); err != nil {
 			return err
 		}
-		if err := w.commit(&c); err != nil {
+		if err := w.commit(&c, expected.entries); err != nil {
 			return err
 		}
 		w.out.Edits, w.out.Interrupted = w.edits, w.interrupted
+		if err := s.record(tx, &c, expected, &w.out); err != nil {
+			return err
+		}
 		out = w.out
 		return w.save(tx, w.was)
 	})
@@ -388,33 +384,42 @@ type work struct {
 	out         session.Committed
 }
 
+// fenceColumns are runColumns without the thread of the trace, which a commit does not look at.
+var fenceColumns = strings.Replace(runColumns, " trace,", " '',", 1)
+
 // fence takes the run for this commit, or fails with session.ErrLost.
-func (w *work) fence(l session.Lease, c *session.Commit) error {
+func (w *work) fence(l session.Lease, c *session.Commit, thread any) error {
 	var step, transitions, calls, resolved any
 	if p := c.Progress; p != nil {
 		step, transitions, calls = p.Step, p.Transitions, p.Calls
 	}
 	if c.Resolved != nil {
-		resolved = store.Text(*c.Resolved)
+		resolved = column(*c.Resolved)
 	}
 	run, err := scanRun(w.tx.QueryRow(`UPDATE runs SET step = COALESCE($3, step), transitions = COALESCE($4, transitions), calls = COALESCE($5, calls),
-		resolved = COALESCE($6, resolved), recovered = CASE WHEN $7 > 0 THEN 0 ELSE recovered END
+		resolved = COALESCE($6, resolved), recovered = CASE WHEN $7 > 0 THEN 0 ELSE recovered END,
+		trace = COALESCE($8, trace)
 		WHERE session_no = $1 AND holder = $2 AND EXISTS (SELECT 1 FROM agents a WHERE a.no = runs.agent_no AND a.deleted = 0)
-		RETURNING `+runColumns+`, (SELECT COUNT(*) FROM inputs i WHERE i.session_no = runs.session_no AND i.steer)`,
-		l.Session, l.Holder, step, transitions, calls, resolved, int64(len(c.Events))), &w.steers)
+		RETURNING `+fenceColumns+`, (SELECT COUNT(*) FROM inputs i WHERE i.session_no = runs.session_no AND i.steer)`,
+		l.Session, l.Holder, step, transitions, calls, resolved, int64(len(c.Events)), thread), &w.steers)
 	if errors.Is(err, sql.ErrNoRows) {
 		return session.ErrLost
 	}
-	w.run, w.interrupted = run, run.Interrupted
-	return store.Wrap(err, "write run")
+	if w.run, w.interrupted = run, run.Interrupted; err != nil {
+		return store.Wrap(err, "write run")
+	}
+	if c.Resolved != nil && c.Resolved.Secret {
+		return w.secrets.Put(w.tx, turnFolder(w.no)+resolvedName, []byte(c.Resolved.Text))
+	}
+	return nil
 }
 
-func (w *work) commit(c *session.Commit) (err error) {
+func (w *work) commit(c *session.Commit, events []rows.Event) (err error) {
 	if err := w.hide(c.Hide); err != nil {
 		return err
 	}
 	if c.Usage != nil {
-		if w.usage, err = encode(measured{*c.Usage, w.last + int64(len(c.Events)), w.edits}); err != nil {
+		if w.usage, err = rows.Encode(measured{*c.Usage, w.last + int64(len(c.Events)), w.edits}); err != nil {
 			return err
 		}
 	}
@@ -422,7 +427,7 @@ func (w *work) commit(c *session.Commit) (err error) {
 		return err
 	}
 	if c.Rendered != nil {
-		texts, err := encode(c.Rendered)
+		texts, err := rows.Encode(c.Rendered)
 		if err != nil {
 			return err
 		}
@@ -430,7 +435,7 @@ func (w *work) commit(c *session.Commit) (err error) {
 			return store.Wrap(err, "write reminders of session")
 		}
 	}
-	if w.out.Events, err = w.append(w.tx, w.run.Turn, w.now, c.Events...); err != nil {
+	if w.out.Events, err = w.enter(w.tx, w.run.Turn, w.now, events); err != nil {
 		return err
 	}
 	if c.Park != nil {
@@ -445,30 +450,6 @@ func (w *work) commit(c *session.Commit) (err error) {
 	}
 	w.out.Steers = w.steers > 0
 	return nil
-}
-
-// queued is an input that waits.
-type queued struct {
-	no int64
-	session.Input
-}
-
-// queuedColumns is what scanQueued reads.
-const queuedColumns = `no, event_id, caller, parts, upload_id, files, compaction`
-
-func scanQueued(r store.Row) (q queued, err error) {
-	var caller, parts, files, compaction string
-	if err := r.Scan(&q.no, &q.Event, &caller, &parts, &q.Upload, &files, &compaction); err != nil {
-		return q, err
-	}
-	c, err := decodeCompacting(compaction)
-	if c != nil {
-		q.Compaction = &c.Wish
-	}
-	if err != nil {
-		return q, err
-	}
-	return q, errors.Join(json.Unmarshal([]byte(caller), &q.Caller), json.Unmarshal([]byte(parts), &q.Parts), json.Unmarshal([]byte(files), &q.Files))
 }
 
 // take takes what has waited from the queue, and an input into the log.
@@ -506,6 +487,11 @@ func (w *work) end(e *session.End) error {
 	if err := w.cause(e.Cause); err != nil {
 		return err
 	}
+	if w.run.Resolved.Secret {
+		if err := w.secrets.DeleteOne(w.tx, turnFolder(w.no)+resolvedName); err != nil {
+			return err
+		}
+	}
 	if w.last == w.run.Base() {
 		switch {
 		case w.run.Compaction != nil: // it has come to nothing
@@ -532,8 +518,8 @@ func (w *work) end(e *session.End) error {
 // takeBack removes the input of the turn as if it had not been sent, with its files. Its place in the log stays empty, since
 // readers may have seen what stood there.
 func (w *work) takeBack() error {
-	events, err := store.Select(w.tx, "take input back", scanEvent,
-		`DELETE FROM events WHERE session_no = $1 AND ord >= $2 RETURNING `+eventColumns, w.no, w.run.First)
+	events, err := store.Select(w.tx, "take input back", rows.Scan,
+		`DELETE FROM events WHERE session_no = $1 AND ord >= $2 RETURNING `+rows.Columns, w.no, w.run.First)
 	if err != nil {
 		return err
 	}
@@ -573,7 +559,7 @@ func (w *work) next(q *queued) error {
 		return err
 	}
 	r.Opening = len(w.out.Inputs)
-	if err := w.tx.QueryRow(`SELECT revision FROM agents WHERE no = $1`, w.agentNo).Scan(&r.Revision); err != nil {
+	if err := w.tx.QueryRow(`SELECT revision, secrets FROM agents WHERE no = $1`, w.agentNo).Scan(&r.Revision, &r.Secrets); err != nil {
 		return store.Wrap(err, "read agent")
 	}
 	values, err := runValues(&r)

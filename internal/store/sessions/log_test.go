@@ -16,6 +16,7 @@ import (
 
 	"quarry/internal/agent/permit"
 	"quarry/internal/agent/session"
+	"quarry/internal/agent/tool"
 	"quarry/internal/clock"
 	"quarry/internal/fault"
 	"quarry/internal/id"
@@ -43,7 +44,7 @@ func testTurn(t *testing.T, b bench) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("accepted (-want +got): %s", diff)
 	}
-	resolved := `{"x":1}`
+	resolved := tool.Kept{Text: `{"x":1}`}
 	call := session.Event{ID: id.NewEvent(), Type: session.ToolInput, State: "kept", Body: session.Body{
 		CallID: "c1", Tool: "find", ToolName: "corpora_search", Arguments: json.RawMessage(`{"query":"x","n":12345678901234567890}`), Pinned: []string{"a.b"},
 	}}

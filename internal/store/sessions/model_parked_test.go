@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"quarry/internal/agent/session"
+	"quarry/internal/agent/tool"
 	"quarry/internal/id"
 )
 
@@ -16,7 +18,10 @@ func (m *memory) park(c *session.Park, out *session.Committed) {
 	case m.run.Interrupted:
 	case len(m.queue) == 0:
 		run := *m.run
-		run.Lease, run.Recovered, run.Resolved = session.Lease{Session: m.no}, 0, "" // Park has what was resolved
+		run.Lease, run.Recovered, run.Trace = session.Lease{Session: m.no}, 0, c.Trace
+		if run.Resolved.Secret {
+			run.Resolved.Text = m.resolved
+		}
 		m.parked, m.run = &session.Parked{Run: run, Park: *c}, nil
 		out.Ended, out.Parked = true, true
 	default:
@@ -69,7 +74,7 @@ func (m *memory) supersede() {
 	}
 }
 
-func (m *memory) answer(a session.Answers, l session.Lease) (out session.Answered, err error) {
+func (m *memory) answer(a session.Answers, l session.Lease, now time.Time) (out session.Answered, err error) {
 	switch {
 	case m.deleted:
 		return out, conflict("session_not_found")
@@ -91,16 +96,17 @@ func (m *memory) answer(a session.Answers, l session.Lease) (out session.Answere
 		return out, nil
 	}
 	run := m.parked.Run
-	run.Lease, run.Resolved = l, a.Resolved
+	run.Lease, run.Trace.Began = l, now.UTC().Truncate(time.Microsecond)
 	m.parked, m.run = nil, &run
 	was := run
+	was.Resolved, run.Resolved = m.stored(was.Resolved), m.stored(run.Resolved)
 	out.Run = &was
 	return out, nil
 }
 
 // calls returns calls that a turn parks with.
 func (p *player) calls() *session.Park {
-	out := &session.Park{Resolved: fmt.Sprintf(`{"x":%d}`, p.r.IntN(100))}
+	out := &session.Park{}
 	for range 1 + p.r.IntN(3) {
 		out.Calls = append(out.Calls, session.Pending{
 			Event: id.NewEvent(), CallID: id.Text(8), Tool: "ask", ToolName: "dialog", Overrides: json.RawMessage(`{"pin":"****"}`),
@@ -112,7 +118,7 @@ func (p *player) calls() *session.Park {
 
 // answer gives outputs for some or all calls that wait, sometimes for one that doesn't, or for another turn.
 func (p *player) answer(m *memory) {
-	a := session.Answers{Session: m.no, Turn: m.turn, Resolved: fmt.Sprint(p.r.IntN(100))}
+	a := session.Answers{Session: m.no, Turn: m.turn}
 	if m.parked != nil {
 		a.Turn = m.parked.Run.Turn
 		for _, c := range m.parked.Calls {
@@ -138,7 +144,7 @@ func (p *player) answer(m *memory) {
 	}
 	l := lease(m.no, "a")
 	got, err := p.b.Answer(p.t.Context(), a, l, p.now)
-	want, refused := m.answer(a, l)
+	want, refused := m.answer(a, l, p.now)
 	p.same("answer", refused, err)
 	p.equal("answered", want, got)
 	if err == nil {
@@ -171,4 +177,23 @@ func (p *player) wantParked(m *memory) {
 		return
 	}
 	p.equal("parked", m.parked, got)
+}
+
+// stored returns what is read of a run's Resolved with the run.
+func (m *memory) stored(k tool.Kept) tool.Kept {
+	if k.Secret {
+		k.Text = ""
+	}
+	return k
+}
+
+// wantResolved fails unless there is a sealed text as long as a turn has one, and no longer.
+func (p *player) wantResolved(m *memory) {
+	want := ""
+	if m.run != nil && m.run.Resolved.Secret || m.parked != nil && m.parked.Run.Resolved.Secret {
+		want = m.resolved
+	}
+	got, err := p.b.Resolved(p.t.Context(), m.no)
+	p.same("resolved", nil, err)
+	p.equal("resolved", want, got)
 }

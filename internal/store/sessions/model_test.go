@@ -16,6 +16,7 @@ import (
 	"quarry/internal/agent/artifact"
 	"quarry/internal/agent/permit"
 	"quarry/internal/agent/session"
+	"quarry/internal/agent/tool"
 	"quarry/internal/blob"
 	"quarry/internal/blobstore/file"
 	"quarry/internal/clock"
@@ -37,6 +38,7 @@ type memory struct {
 	parked                    *session.Parked
 	disabled, deleted         bool
 	leases                    []session.Lease // also those that are lost
+	resolved                  string          // what the turn has resolved
 	files                     map[string]artifact.Artifact
 }
 
@@ -234,6 +236,12 @@ func (m *memory) commit(l session.Lease, c session.Commit) (out session.Committe
 	out.Events = m.append(m.run.Turn, slices.Clone(c.Events)...)
 	if len(c.Events) > 0 {
 		m.run.Recovered = 0
+	}
+	if r := c.Resolved; r != nil {
+		m.resolved, m.run.Resolved = r.Text, *r
+		if r.Secret {
+			m.run.Resolved.Text = "" // it is not read with the run
+		}
 	}
 	switch stop := c.End != nil && c.End.Stop; {
 	case c.Park != nil:
@@ -474,6 +482,9 @@ func (p *player) commit(m *memory) {
 		l = m.leases[p.r.IntN(len(m.leases))]
 	}
 	c := session.Commit{Steer: p.r.IntN(4) == 0}
+	if m.run != nil && m.run.Resolved == (tool.Kept{}) && p.r.IntN(4) == 0 { // once in a turn
+		c.Resolved = &tool.Kept{Text: fmt.Sprintf(`{"x":%d}`, p.r.IntN(100)), Secret: p.r.IntN(2) == 0}
+	}
 	fails := m.run != nil && m.last == m.run.Base() && p.r.IntN(3) == 0 // with nothing behind its input
 	for range p.r.IntN(3) {
 		if fails {
@@ -660,6 +671,7 @@ func (p *player) wantSame(m *memory) {
 	p.same("standing", nil, err)
 	p.equal("standing", session.Standing{Last: m.last, Edits: m.edits, Run: m.run}, got)
 	p.wantParked(m)
+	p.wantResolved(m)
 	log := p.b.log(p.t, m.no)
 	p.equal("log", m.events, log)
 	for i := 1; i < len(log); i++ {

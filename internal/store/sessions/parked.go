@@ -14,13 +14,11 @@ import (
 	"quarry/internal/id"
 	"quarry/internal/store"
 	"quarry/internal/store/artifacts"
+	"quarry/internal/store/sessions/rows"
 )
 
-// parkedFolder is what the names of the secrets of a parked turn begin with.
-func parkedFolder(no int64) string { return fmt.Sprintf("parked/%d/", no) }
-
-// resolvedName is the name, in that folder, of what the turn has resolved. No event has it.
-const resolvedName = "resolved"
+// turnFolder is what the names of the secrets of the turn of a session begin with, of one in progress and of one that is parked.
+func turnFolder(no int64) string { return fmt.Sprintf("parked/%d/", no) }
 
 // callColumns is what scanPending reads.
 const callColumns = `event_id, call_id, tool, tool_name, overrides, output`
@@ -48,8 +46,12 @@ func (w *work) park(p *session.Park) error {
 	if waiting {
 		return w.passOver(p)
 	}
-	err := w.tx.Exec(`INSERT INTO parked (session_no, agent_no, turn, first_ord, opening, revision, step, transitions, calls, began, caller, next_step)
-		SELECT session_no, agent_no, turn, first_ord, opening, revision, step, transitions, calls, began, caller, $2 FROM runs WHERE session_no = $1`, w.no, p.Next)
+	thread, err := rows.EncodeThread(&p.Trace)
+	if err != nil {
+		return err
+	}
+	err = w.tx.Exec(`INSERT INTO parked (session_no, agent_no, turn, first_ord, opening, revision, step, transitions, calls, began, caller, next_step, trace, resolved, secrets)
+		SELECT session_no, agent_no, turn, first_ord, opening, revision, step, transitions, calls, began, caller, $2, $3, resolved, secrets FROM runs WHERE session_no = $1`, w.no, p.Next, thread)
 	if err != nil {
 		return store.Wrap(err, "park turn")
 	}
@@ -63,12 +65,7 @@ func (w *work) park(p *session.Park) error {
 		if err != nil {
 			return fmt.Errorf("encode a pending call: %w", err)
 		}
-		if err := w.secrets.Put(w.tx, parkedFolder(w.no)+string(c.Event), plain); err != nil {
-			return err
-		}
-	}
-	if p.Resolved != "" {
-		if err := w.secrets.Put(w.tx, parkedFolder(w.no)+resolvedName, []byte(p.Resolved)); err != nil {
+		if err := w.secrets.Put(w.tx, turnFolder(w.no)+string(c.Event), plain); err != nil {
 			return err
 		}
 	}
@@ -104,7 +101,7 @@ func (s *Store) supersede(tx *store.Tx, h *head, now time.Time) (*session.Run, e
 
 // superseded writes the outputs of the open calls of a turn, some of which the client was to make.
 func (h *head) superseded(tx *store.Tx, r *session.Run, calls []session.Pending, now time.Time) ([]session.Event, error) {
-	events, err := store.Select(tx, "read calls", scanEvent, `SELECT `+eventColumns+` FROM events
+	events, err := store.Select(tx, "read calls", rows.Scan, `SELECT `+rows.Columns+` FROM events
 		WHERE session_no = $1 AND ord >= $2 AND turn = $3 AND type IN ('tool_input', 'tool_output', 'skill_load') ORDER BY ord`, h.no, r.First, r.Turn)
 	if err != nil {
 		return nil, err
@@ -117,7 +114,7 @@ func (s *Store) unpark(tx *store.Tx, no int64) error {
 	if err := tx.Exec(`DELETE FROM parked WHERE session_no = $1`, no); err != nil {
 		return store.Wrap(err, "end parked turn")
 	}
-	return s.secrets.Delete(tx, parkedFolder(no))
+	return s.secrets.Delete(tx, turnFolder(no))
 }
 
 // isParked returns the fault of what a session can't do while its turn waits for the client.
@@ -133,16 +130,21 @@ func (h *head) isParked(tx *store.Tx) error {
 
 // readParked reads a parked turn without what is sealed; nil for none.
 func readParked(q store.Querier, no int64) (*session.Parked, error) {
-	var caller string
+	var caller, thread, resolved string
 	p := &session.Parked{Run: session.Run{Lease: session.Lease{Session: no}}}
 	r := &p.Run
-	err := q.QueryRow(`SELECT agent_no, turn, first_ord, opening, revision, step, transitions, calls, began, caller, next_step FROM parked WHERE session_no = $1`, no).
-		Scan(&r.AgentNo, &r.Turn, &r.First, &r.Opening, &r.Revision, &r.Step, &r.Transitions, &r.Calls, store.Micros(&r.Began), &caller, &p.Next)
+	err := q.QueryRow(`SELECT agent_no, turn, first_ord, opening, revision, step, transitions, calls, began, caller, next_step, trace, resolved, secrets
+		FROM parked WHERE session_no = $1`, no).
+		Scan(&r.AgentNo, &r.Turn, &r.First, &r.Opening, &r.Revision, &r.Step, &r.Transitions, &r.Calls, store.Micros(&r.Began), &caller, &p.Next, &thread, &resolved, &r.Secrets)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, store.Wrap(err, "read parked turn")
+	}
+	r.Resolved = kept(resolved)
+	if r.Trace, err = rows.DecodeThread(thread); err != nil {
+		return nil, err
 	}
 	if p.Calls, err = pending(q, no); err != nil {
 		return nil, err
@@ -159,15 +161,17 @@ func (s *Store) Parked(ctx context.Context, no int64) (p *session.Parked, err er
 	if p == nil || err != nil {
 		return nil, err
 	}
-	found, err := s.secrets.List(ctx, parkedFolder(no))
+	found, err := s.secrets.List(ctx, turnFolder(no))
 	if err != nil {
 		return nil, err
 	}
 	sealed := map[string][]byte{}
 	for _, one := range found {
-		sealed[one.Name[len(parkedFolder(no)):]] = one.Plain
+		sealed[one.Name[len(turnFolder(no)):]] = one.Plain
 	}
-	p.Resolved = string(sealed[resolvedName])
+	if p.Run.Resolved.Secret {
+		p.Run.Resolved.Text = string(sealed[resolvedName])
+	}
 	for i := range p.Calls {
 		c := &p.Calls[i]
 		if plain := sealed[string(c.Event)]; plain != nil {
@@ -229,10 +233,10 @@ func (s *Store) answer(tx *store.Tx, h head, a session.Answers, l session.Lease,
 	}
 	l.Session = h.no
 	run := p.Run
-	run.Lease, run.Resolved = l, a.Resolved
+	run.Lease, run.Trace.Began = l, stored(now)
 	out.Run = &run
-	if err := s.unpark(tx, h.no); err != nil {
-		return out, err
+	if err := tx.Exec(`DELETE FROM parked WHERE session_no = $1`, h.no); err != nil {
+		return out, store.Wrap(err, "end parked turn")
 	}
 	return out, insertRun(tx, &run)
 }
@@ -244,5 +248,5 @@ func (s *Store) close(tx *store.Tx, no int64, e id.Event) error {
 	if err != nil {
 		return store.OrNone(err, session.ErrAnswered, "answer call")
 	}
-	return s.secrets.DeleteOne(tx, parkedFolder(no)+string(e))
+	return s.secrets.DeleteOne(tx, turnFolder(no)+string(e))
 }

@@ -10,16 +10,50 @@ import (
 	"database/sql"
 
 	"quarry/internal/agent/session"
+	"quarry/internal/agent/tool"
 	"quarry/internal/id"
 	"quarry/internal/store"
+	"quarry/internal/store/secrets"
+	"quarry/internal/store/sessions/rows"
 )
 
 // runColumns are the columns of runs, the session first.
-const runColumns = `session_no, agent_no, holder, node, until, turn, first_ord, opening, revision, step, transitions, calls, began, caller, resolved, interrupted, recovered, compaction`
+const runColumns = `session_no, agent_no, holder, node, until, turn, first_ord, opening, revision, step, transitions, calls, began, caller, resolved, interrupted, recovered, compaction, trace, secrets`
+
+// resolvedName is the name, in the folder of a turn, of what it has resolved, if that is a secret. No event has it.
+const resolvedName = "resolved"
+
+// sealedMark stands in the place of what a turn has resolved where that is a secret. Texts of others begin otherwise.
+const sealedMark = "sealed"
+
+// column returns what of k stands with the run.
+func column(k tool.Kept) string {
+	if k.Secret {
+		return sealedMark
+	}
+	return store.Text(k.Text)
+}
+
+// kept returns what a column has; the text of a secret is read by Resolved.
+func kept(column string) tool.Kept {
+	if column == sealedMark {
+		return tool.Kept{Secret: true}
+	}
+	return tool.Kept{Text: column}
+}
+
+// Resolved returns what a turn has resolved and sealed. See session.Log.
+func (s *Store) Resolved(ctx context.Context, no int64) (string, error) {
+	plain, err := s.secrets.Get(ctx, turnFolder(no)+resolvedName)
+	if errors.Is(err, secrets.ErrNone) {
+		return "", nil
+	}
+	return string(plain), err
+}
 
 // runValues returns the values of runColumns.
 func runValues(r *session.Run) ([]any, error) {
-	caller, err := encode(r.Caller)
+	caller, err := rows.Encode(r.Caller)
 	if err != nil {
 		return nil, err
 	}
@@ -27,9 +61,13 @@ func runValues(r *session.Run) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	thread, err := rows.EncodeThread(&r.Trace)
+	if err != nil {
+		return nil, err
+	}
 	return []any{
 		r.Session, r.AgentNo, r.Holder, r.Node, r.Until.UnixMicro(), r.Turn, r.First, int64(r.Opening), r.Revision, r.Step, int64(r.Transitions), int64(r.Calls),
-		r.Began.UnixMicro(), caller, store.Text(r.Resolved), r.Interrupted, int64(r.Recovered), compaction,
+		r.Began.UnixMicro(), caller, column(r.Resolved), r.Interrupted, int64(r.Recovered), compaction, thread, r.Secrets,
 	}, nil
 }
 
@@ -43,15 +81,19 @@ func insertRun(tx *store.Tx, r *session.Run) error {
 
 // scanRun reads runColumns, and what else was selected behind them.
 func scanRun(row store.Row, more ...any) (r session.Run, err error) {
-	var caller, compaction string
+	var caller, resolved, compaction, thread string
 	err = row.Scan(append([]any{
 		&r.Session, &r.AgentNo, &r.Holder, &r.Node, store.Micros(&r.Until), &r.Turn, &r.First, &r.Opening, &r.Revision, &r.Step, &r.Transitions, &r.Calls,
-		store.Micros(&r.Began), &caller, &r.Resolved, &r.Interrupted, &r.Recovered, &compaction,
+		store.Micros(&r.Began), &caller, &resolved, &r.Interrupted, &r.Recovered, &compaction, &thread, &r.Secrets,
 	}, more...)...)
 	if err != nil {
 		return r, err
 	}
+	r.Resolved = kept(resolved)
 	if r.Compaction, err = decodeCompacting(compaction); err != nil {
+		return r, err
+	}
+	if r.Trace, err = rows.DecodeThread(thread); err != nil {
 		return r, err
 	}
 	return r, json.Unmarshal([]byte(caller), &r.Caller)

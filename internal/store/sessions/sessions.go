@@ -20,6 +20,8 @@ import (
 	"quarry/internal/store"
 	"quarry/internal/store/artifacts"
 	"quarry/internal/store/secrets"
+	"quarry/internal/store/sessions/rows"
+	"quarry/internal/store/traces"
 )
 
 // Store is the session.Store and the session.Log over a database.
@@ -27,6 +29,8 @@ type Store struct {
 	*artifacts.Store // of the files
 	db               *store.DB
 	secrets          *secrets.Store
+
+	Spans *traces.Store // keeps what turns record; nil: nothing is kept. It is set before the first turn.
 }
 
 var (
@@ -35,7 +39,9 @@ var (
 )
 
 // New returns a store over db that keeps secrets in sealed.
-func New(db *store.DB, sealed *secrets.Store) *Store { return &Store{artifacts.New(db), db, sealed} }
+func New(db *store.DB, sealed *secrets.Store) *Store {
+	return &Store{Store: artifacts.New(db), db: db, secrets: sealed}
+}
 
 // secretFolder is what the names of the secrets of a session begin with; no later session gets its number.
 func secretFolder(no int64) string { return fmt.Sprintf("session/%d/", no) }
@@ -81,23 +87,23 @@ func takes(tx *store.Tx, agentNo int64) error {
 	case err != nil:
 		return store.OrNone(err, agentGone(), "read agent")
 	case !enabled:
-		return fault.Conflict("agent_disabled", "agent %s is disabled and takes no new session; enable it first", key)
+		return session.Refusing(key)
 	}
 	return nil
 }
 
 func insert(tx *store.Tx, x *session.Session, secretNames []string) (no int64, err error) {
-	compaction, err := encode(x.Compaction)
+	compaction, err := rows.Encode(x.Compaction)
 	if err != nil {
 		return 0, err
 	}
-	list, err := encode(secretNames)
+	list, err := rows.Encode(secretNames)
 	if err != nil {
 		return 0, err
 	}
 	origin := ""
 	if x.Origin != nil {
-		if origin, err = encode(x.Origin); err != nil {
+		if origin, err = rows.Encode(x.Origin); err != nil {
 			return 0, err
 		}
 	}
@@ -107,8 +113,7 @@ func insert(tx *store.Tx, x *session.Session, secretNames []string) (no int64, e
 		ON CONFLICT (agent_no, key) DO NOTHING RETURNING no`,
 		x.AgentNo, x.Key, store.Text(x.Name), store.Text(x.Description), store.Text(string(x.Metadata)), x.Enabled, x.IdleMinutes, list,
 		x.Step, compaction, x.Created.UnixMicro(), x.Updated.UnixMicro(), store.Text(x.MadeBy), x.Describe, origin).Scan(&no)
-	taken := fault.Conflict("session_exists", "the agent has a session with the key %s; choose another key, or leave it out to have one made", x.Key)
-	return no, store.OrNone(err, taken, "write session")
+	return no, store.OrNone(err, session.Taken(x.Key), "write session")
 }
 
 // columns is what scan reads; an agent that is deleted has no sessions any more.
@@ -206,7 +211,7 @@ func (s *Store) Update(ctx context.Context, no int64, c session.Change, at time.
 		if len(list) > session.MaxSecrets {
 			return session.TooManySecrets()
 		}
-		encoded, err := encode(list)
+		encoded, err := rows.Encode(list)
 		if err != nil {
 			return err
 		}
@@ -341,17 +346,6 @@ func (s *Store) Idle(ctx context.Context, now time.Time, limit int) (removed int
 }
 
 var errUsed = fault.NotFound("session_not_found", "", "the session is gone")
-
-// encode returns v as JSON that both databases can hold, with the characters < > & as they are.
-func encode(v any) (string, error) {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return "", fmt.Errorf("encode part of a session: %w", err)
-	}
-	return store.Text(strings.TrimSuffix(b.String(), "\n")), nil
-}
 
 func stored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 

@@ -1,9 +1,12 @@
 package sessions
 
 import (
+	"errors"
+
 	"quarry/internal/clock"
 	"quarry/internal/store"
 	"quarry/internal/store/artifacts"
+	"quarry/internal/store/traces"
 )
 
 // Sweeper removes the rows of deleted sessions, and of the sessions of deleted agents, in small steps.
@@ -27,18 +30,20 @@ func (Sweeper) Sweep(tx *store.Tx) (more bool, err error) {
 		return false, store.OrNone(err, nil, "find deleted session")
 	}
 	for _, query := range []string{
-		`DELETE FROM events WHERE session_no = $1 AND ord IN (SELECT ord FROM events WHERE session_no = $1 ORDER BY ord LIMIT $2) RETURNING 1`,
-		`DELETE FROM external_ids WHERE session_no = $1 AND external_id IN (SELECT external_id FROM external_ids WHERE session_no = $1 LIMIT $2) RETURNING 1`,
+		`DELETE FROM events WHERE session_no = $1 AND ord IN (SELECT ord FROM events WHERE session_no = $1 ORDER BY ord LIMIT $2) RETURNING traced`,
+		`DELETE FROM external_ids WHERE session_no = $1 AND external_id IN (SELECT external_id FROM external_ids WHERE session_no = $1 LIMIT $2) RETURNING ''`,
 	} {
-		removed, err := store.Select(tx, "sweep session", store.One[int], query, no, sweepRows)
-		if err != nil || len(removed) > 0 {
+		traced, err := store.Select(tx, "sweep session", store.One[string], query, no, sweepRows)
+		if err != nil || len(traced) > 0 {
+			return true, errors.Join(err, traces.Leave(tx, no, traced...))
+		}
+	}
+	for _, sweep := range []func(tx *store.Tx, session int64, limit int) (int, error){artifacts.Sweep, traces.Sweep} {
+		if removed, err := sweep(tx, no, sweepRows); err != nil || removed > 0 {
 			return true, err
 		}
 	}
-	if removed, err := artifacts.Sweep(tx, no, sweepRows); err != nil || removed > 0 {
-		return true, err
-	}
-	for _, folder := range []string{secretFolder(no), parkedFolder(no)} {
+	for _, folder := range []string{secretFolder(no), turnFolder(no)} {
 		if err := tx.Exec(`DELETE FROM secrets WHERE name >= $1 AND name < $2`, folder, secretsEnd(folder)); err != nil {
 			return false, store.Wrap(err, "sweep secrets of session")
 		}

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -46,15 +47,51 @@ func Postgres(t testing.TB) string {
 	return s.url(name)
 }
 
+// Restartable returns the URL of an empty database on a server of the test's own, and what restarts the server: at once, with the
+// connections cut, or, as a crash does, without a goodbye to any of them. It returns when the server answers again.
+func Restartable(t testing.TB) (text string, restart func(crash bool)) {
+	t.Helper()
+	s := startServer("on")
+	if s.skip != "" {
+		testkit.Skip(t, s.skip)
+	}
+	if s.err != nil {
+		t.Fatalf("start PostgreSQL: %v", s.err)
+	}
+	t.Cleanup(func() { _ = s.life.Close() })
+	return s.url("postgres"), func(crash bool) {
+		t.Helper()
+		before, err := s.began()
+		if err != nil {
+			t.Fatalf("restart PostgreSQL: %v", err)
+		}
+		signal := "INT"
+		if crash {
+			signal = "QUIT"
+		}
+		if _, err := fmt.Fprintln(s.life, signal); err != nil {
+			t.Fatalf("restart PostgreSQL: %v", err)
+		}
+		if err := s.await(func() error {
+			if now, err := s.began(); err != nil || now == before {
+				return errors.Join(err, errors.New("it has not restarted"))
+			}
+			return nil
+		}); err != nil {
+			t.Fatalf("restart PostgreSQL: %v", err)
+		}
+	}
+}
+
 var (
-	server    = sync.OnceValue(startServer)
+	server    = sync.OnceValue(func() postgres { return startServer("off") })
 	databases atomic.Int64
 )
 
 type postgres struct {
-	dir  string    // holds data, socket and log; the server removes it when it ends
-	skip string    // why there is no server
-	life io.Closer // the guardian's standard input; kept, for a collected file is a closed one
+	dir  string         // holds data, socket and log; the server removes it when it ends
+	skip string         // why there is no server
+	life io.WriteCloser // the guardian's standard input; kept, for a collected file is a closed one
 	err  error
 }
 
@@ -73,6 +110,17 @@ func (p postgres) exec(ctx context.Context, query string) error {
 	return err
 }
 
+// began returns when the server was started.
+func (p postgres) began() (at string, err error) {
+	db, err := sql.Open("pgx", p.url("postgres"))
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = db.Close() }()
+	err = db.QueryRow("SELECT pg_postmaster_start_time()::text").Scan(&at)
+	return at, err
+}
+
 // programs finds the folder of initdb and postgres: on the path, or where Debian keeps them.
 func programs() string {
 	if p, err := exec.LookPath("postgres"); err == nil {
@@ -88,11 +136,14 @@ func programs() string {
 }
 
 // guardian runs the server as long as its standard input is open, that is until this test program ends in whatever
-// way, then removes everything.
-const guardian = `"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c synchronous_commit=off \
-	-c full_page_writes=off -c max_connections=400 -c shared_buffers=32MB & read _; kill -INT $!; wait $!; rm -rf "$2"`
+// way, then removes everything. A line of the input is a signal, by which it ends the server and starts it again.
+const guardian = `run() { "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c "synchronous_commit=$3" \
+	-c full_page_writes=off -c max_connections=400 -c shared_buffers=32MB & }
+	run "$@"; while read -r signal; do kill "-$signal" $!; wait $!; run "$@"; done; kill -INT $!; wait $!; rm -rf "$2"`
 
-func startServer() (p postgres) {
+// startServer starts a server. commit is its synchronous_commit: off is faster, and loses the last commits that it has confirmed when
+// the server is killed.
+func startServer(commit string) (p postgres) {
 	bin := programs()
 	if bin == "" {
 		p.skip = "no program postgres is installed (Debian: apt-get install postgresql)"
@@ -115,7 +166,7 @@ func startServer() (p postgres) {
 		return p
 	}
 	defer func() { _ = log.Close() }() // the server has its own handle
-	cmd := exec.Command("/bin/sh", "-c", guardian, "guardian", bin, p.dir)
+	cmd := exec.Command("/bin/sh", "-c", guardian, "guardian", bin, p.dir, commit)
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, who // its own group: Ctrl-C must not end it before it can tidy up
 	if p.life, p.err = cmd.StdinPipe(); p.err != nil {
 		return p
@@ -123,7 +174,7 @@ func startServer() (p postgres) {
 	if p.err = cmd.Start(); p.err != nil {
 		return p
 	}
-	p.err = p.await()
+	p.err = p.await(func() error { return p.exec(context.Background(), "SELECT 1") })
 	return p
 }
 
@@ -171,9 +222,10 @@ func initialise(bin, dir string, who *syscall.SysProcAttr) error {
 // startTime is how long a server may take to answer; on two busy cores it takes about a second.
 const startTime = time.Minute
 
-func (p postgres) await() error {
+// await waits until ready returns no error.
+func (p postgres) await(ready func() error) error {
 	for end := time.Now().Add(startTime); ; {
-		err := p.exec(context.Background(), "SELECT 1")
+		err := ready()
 		if err == nil {
 			return nil
 		}

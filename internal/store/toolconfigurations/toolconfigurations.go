@@ -21,6 +21,7 @@ import (
 type Store struct {
 	db      *store.DB
 	secrets *secrets.Store // nil: entries have no credentials
+	needs   Namer          // nil: what entries name is not written
 }
 
 var _ configuration.Store = (*Store)(nil)
@@ -29,7 +30,11 @@ var _ configuration.Store = (*Store)(nil)
 func New(db *store.DB) *Store { return &Store{db: db} }
 
 // Sealing returns s with the credentials that stand in entries sealed in rows of their own.
-func (s *Store) Sealing(in *secrets.Store) *Store { return &Store{s.db, in} }
+func (s *Store) Sealing(in *secrets.Store) *Store {
+	out := *s
+	out.secrets = in
+	return &out
+}
 
 // columns reads configurations.
 const columns = `SELECT no, key, version, definition, created, updated FROM tool_configurations `
@@ -74,15 +79,19 @@ func (s *Store) Create(ctx context.Context, c configuration.Configuration) (out 
 		if err := s.keep(tx, no, out.Version, taken); err != nil {
 			return err
 		}
-		return names(tx, &out)
+		return s.names(tx, &out)
 	})
 	out.Entry = c.Entry
 	return out, err
 }
 
-// names writes which tools a configuration refers to.
-func names(tx *store.Tx, c *configuration.Configuration) error {
-	return tools.Name(tx, c.No, catalog.Created(catalog.Configured(map[string]json.RawMessage{c.Key: c.Entry})), c.Version == 1)
+// names writes which tools a configuration refers to, and which corpora and agents.
+func (s *Store) names(tx *store.Tx, c *configuration.Configuration) error {
+	err := tools.Name(tx, c.No, catalog.Created(catalog.Configured(map[string]json.RawMessage{c.Key: c.Entry})), c.Version == 1)
+	if err != nil {
+		return err
+	}
+	return s.name(tx, c)
 }
 
 // Get returns a configuration. See configuration.Store.
@@ -153,7 +162,7 @@ func (s *Store) Replace(ctx context.Context, c configuration.Configuration) (out
 		if err := s.keep(tx, out.No, out.Version, taken); err != nil {
 			return err
 		}
-		return names(tx, &out)
+		return s.names(tx, &out)
 	})
 	out.Entry = c.Entry
 	return out, err

@@ -86,8 +86,12 @@ export function History() {
             <p className="about">
               {q.started_at && <time dateTime={q.started_at}>{moment(q.started_at)}</time>} ·{' '}
               <code>{q.corpus_key}</code> · {t.took(number(q.latency_millis ?? 0))}
-              {q.factual_consistency_score !== undefined && (
-                <> · {t.supports(decimal(q.factual_consistency_score, 2))}</>
+              {q.evidence !== undefined ? (
+                <> · {t.evidence(decimal(q.evidence, 2))}</>
+              ) : (
+                q.factual_consistency_score !== undefined && (
+                  <> · {t.supports(decimal(q.factual_consistency_score, 2))}</>
+                )
               )}
               {q.chat_id && (
                 <>

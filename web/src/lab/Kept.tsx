@@ -59,6 +59,7 @@ function Made({ span }: { span: Span }) {
       return (
         <>
           <AnswerText of={span.generation ?? ''} />
+          {span.evidence !== undefined && <p>{t.evidence(decimal(span.evidence, 2))}</p>}
           {span.prompt && (
             <Folded title={t.prompt}>
               {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long prompt is scrolled by keys */}

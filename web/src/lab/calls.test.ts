@@ -66,7 +66,7 @@ test('TypeScript and quarry say what they can, and what they leave out', () => {
   const cli = quarry(asked(rich, 'd'), origin)
   expect(cli.lost).toEqual(['filters', 'lambdas', 'own', 'semantics', 'dimensions', 'best', 'tags', 'save'])
   expect(quarry(asked({ ...plain, stages: [{ type: 'none' }] }), origin)).toEqual({
-    code: `quarry query --url=http://127.0.0.1:8080 --titles --limit=10 --reranker=none --explain -- docs 'what'\\''s $HOME?'`,
+    code: `quarry query --url=http://127.0.0.1:8080 --limit=10 --reranker=none --explain -- docs 'what'\\''s $HOME?'`,
     lost: [],
   })
 })

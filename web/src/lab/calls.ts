@@ -248,7 +248,6 @@ export function quarry(e: Experiment, origin: string): Call {
   const kept = Object.keys(reranker ?? {}).length === 1 ? (reranker as unknown as Stage).type : JSON.stringify(reranker)
   const flags = [
     `--url=${shell(origin)}`,
-    '--titles', // without it the command leaves titles out, which a query does not
     `--limit=${s.limit ?? 10}`,
     s.offset && `--offset=${s.offset}`,
     filter && `--filter=${shell(filter)}`,

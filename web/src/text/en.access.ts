@@ -204,6 +204,7 @@ export const access = {
         user: '',
         api_key: '(key)',
         app_client: '(client)',
+        agent: '(agent)',
         service_account: '(the service)',
         anonymous: '(visitor)',
       },

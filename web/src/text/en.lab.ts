@@ -43,7 +43,8 @@ export const lab = {
       remove: (key: string) => `Remove ${key}`,
       filter: 'Filter',
       lambda: 'Weight of words',
-      lambdaHint: 'lexical_interpolation: 0 looks at meaning alone, 1 at words alone. Empty: 0.025.',
+      lambdaHint:
+        'lexical_interpolation: 0 looks at meaning alone, 1 at words alone. Empty: what suits the language of the corpus.',
       semantics: 'The query is',
       semanticsOf: {
         '': 'what the corpus expects',
@@ -258,5 +259,6 @@ export const lab = {
     } as Record<string, string>,
     of: { chat: 'Chat', agent: 'Agent', session: 'Session' },
     supports: (score: string) => `support ${score} of 1`,
+    evidence: (evidence: string) => `evidence ${evidence} of 1`,
   },
 } as const

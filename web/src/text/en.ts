@@ -128,6 +128,11 @@ export const text = {
     passages: 'Passages',
     none: 'No passage of this corpus matches.',
     score: (score: string) => `How far the passages support this answer: ${score} of 1`,
+    evidence: {
+      strong: (evidence: string) => `Evidence: strong (${evidence} of 1)`,
+      fair: (evidence: string) => `Evidence: fair (${evidence} of 1). Look at the passages.`,
+      weak: (evidence: string) => `Evidence: weak (${evidence} of 1). The passages may not hold the answer.`,
+    },
     answered: 'The answer is complete.',
     stopped: 'You stopped this answer.',
     rephrased: 'Searched for',

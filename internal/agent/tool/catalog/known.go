@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/internal/agent/permit"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/schema"
 	"quarry/internal/fault"
@@ -71,6 +72,30 @@ func (k Known) Kit(base tool.Kit) tool.Kit {
 	base.Types[MCP] = k.mcp
 	base.Types[Dynamic] = func(configuration json.RawMessage) (*tool.Tool, error) { return k.dynamic(configuration, base.Dynamic) }
 	return base
+}
+
+// Needs returns what configurations name, whatever else is wrong with them. It reads nothing: only tools that come with the program
+// name something.
+func (s *Service) Needs(kit tool.Kit, configurations map[string]json.RawMessage) (out []permit.Need) {
+	k := Known{tools: map[id.Tool]Tool{}, Lenient: true}
+	for _, one := range Configured(configurations) {
+		if t := s.built(one); t != nil {
+			k.tools[one] = *t
+		}
+	}
+	types := k.Kit(kit).Types
+	for _, raw := range configurations {
+		var c struct {
+			Type string `json:"type"`
+		}
+		if json.Unmarshal(raw, &c) != nil || types[c.Type] == nil {
+			continue
+		}
+		if t, err := types[c.Type](raw); err == nil {
+			out = append(out, t.Needs...)
+		}
+	}
+	return permit.Sorted(out)
 }
 
 // dynamic returns the tool of a configuration of type Dynamic, which names a built-in one.

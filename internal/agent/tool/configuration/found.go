@@ -1,7 +1,6 @@
 package configuration
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -150,52 +149,25 @@ type keeping struct {
 	Resolved       string `json:"resolved,omitempty"`
 }
 
-// with returns the text to keep with a turn. Without references it is what tool.Bound keeps.
-func (f Found) with(resolved string) (string, error) {
+// with returns what to keep with a turn: what is resolved, and the configurations, which may have credentials of tools.
+func (f Found) with(resolved tool.Kept) (tool.Kept, error) {
 	if f == nil {
 		return resolved, nil
 	}
-	raw, err := encode(keeping{f, resolved})
-	return withMark + string(raw), err
-}
-
-// sealedMark is before a text that has credentials in it, sealed.
-const sealedMark = "sealed-" + withMark
-
-// sealName is what the configurations of a turn are sealed for.
-func sealName(s *tool.Scene) string {
-	return "turn-configurations/" + s.Agent.Key + "/" + s.Session.Key
-}
-
-// sealed is with for a text that is stored: one that has credentials of tools is sealed.
-func (f Found) sealed(resolved string, scene *tool.Scene, sealer tool.Sealer) (string, error) {
-	text, err := f.with(resolved)
+	raw, err := encode(keeping{f, resolved.Text})
+	if err != nil {
+		return tool.Kept{}, err
+	}
 	entries := map[string]json.RawMessage{}
 	for key, c := range f {
 		entries[key] = c.Entry
 	}
-	if _, taken := credential.Take(entries); err != nil || len(taken) == 0 {
-		return text, err
-	}
-	closed, err := sealer.Seal(sealName(scene), []byte(text))
-	if err != nil {
-		return "", fmt.Errorf("seal the tool configurations of a turn: %w", err)
-	}
-	return sealedMark + base64.StdEncoding.EncodeToString(closed), nil
+	_, taken := credential.Take(entries)
+	return tool.Kept{Text: withMark + string(raw), Secret: resolved.Secret || len(taken) > 0}, nil
 }
 
-// kept returns what with or sealed has made a text of; nil if it has no configurations.
-func kept(text string, scene *tool.Scene, sealer tool.Sealer) (Found, string, error) {
-	if closed, ok := strings.CutPrefix(text, sealedMark); ok {
-		raw, err := base64.StdEncoding.DecodeString(closed)
-		if err == nil {
-			raw, err = sealer.Open(sealName(scene), raw)
-		}
-		if err != nil {
-			return nil, "", fmt.Errorf("open the tool configurations of a turn: %w", err)
-		}
-		text = string(raw)
-	}
+// kept returns what with has made a text of; nil if it has no configurations.
+func kept(text string) (Found, string, error) {
 	raw, ok := strings.CutPrefix(text, withMark)
 	if !ok {
 		return nil, text, nil

@@ -91,56 +91,71 @@ type Agent struct {
 	Entries      map[string]json.RawMessage
 }
 
-// Bound is the tools of a turn, with the configurations that it began with.
-type Bound struct {
-	*tool.Bound
-	found Found
-	kit   tool.Kit
-}
-
-// Plain is tool.Bound.Plain with the configurations.
-func (b *Bound) Plain() (string, error) {
-	text, err := b.Bound.Plain()
-	if err != nil {
-		return "", err
-	}
-	return b.found.with(text)
-}
-
-// Sealed is tool.Bound.Sealed with the configurations.
-func (b *Bound) Sealed(scene tool.Scene) (string, error) {
-	text, err := b.Bound.Sealed(scene)
-	if err != nil {
-		return "", err
-	}
-	return b.found.sealed(text, &scene, b.kit.Sealer)
-}
-
-// Bind returns the tools of a turn, and the text to keep with it, as tool.Set.Bind does. before is that text, "" for a turn that begins
+// Bind returns the tools of a turn, and what to keep with it, as tool.Set.Bind does. before is the text of that, "" for a turn that begins
 // now: one that goes on has the configurations that it began with, whatever they have become. A tool or a configuration that is gone is
 // disabled.
-func (s *Sets) Bind(ctx context.Context, a Agent, scene tool.Scene, before string) (*Bound, string, error) {
-	found, resolved, err := kept(before, &scene, s.kit.Sealer)
+func (s *Sets) Bind(ctx context.Context, a Agent, scene tool.Scene, before string) (*tool.Bound, tool.Kept, error) {
+	found, resolved, err := kept(before)
 	had := found != nil
 	if err == nil && found == nil {
 		found, err = s.find(ctx, a.Entries)
 	}
 	if err != nil {
-		return nil, "", err
+		return nil, tool.Kept{}, err
 	}
 	set, err := s.of(ctx, a, found)
 	if err != nil {
-		return nil, "", err
+		return nil, tool.Kept{}, err
 	}
-	bound, resolved, err := set.Bind(scene, resolved)
+	bound, keep, err := set.Bind(scene, resolved)
 	if err != nil {
-		return nil, "", err
+		return nil, tool.Kept{}, err
 	}
-	text := before
-	if !had {
-		text, err = found.sealed(resolved, &scene, s.kit.Sealer)
+	if had {
+		return bound, tool.Kept{Text: before}, nil
 	}
-	return &Bound{bound, found, s.kit}, text, err
+	if keep, err = found.with(keep); err == nil {
+		err = keep.Check()
+	}
+	return bound, keep, err
+}
+
+// BindOne returns a tool of an agent for one call beside a turn; nil if the agent has no such tool.
+func (s *Sets) BindOne(ctx context.Context, a Agent, name string, scene tool.Scene) (*tool.Bound, error) {
+	if _, there := a.Entries[name]; !there {
+		return nil, nil
+	}
+	found, err := s.find(ctx, a.Entries)
+	if err != nil {
+		return nil, err
+	}
+	set, err := s.of(ctx, a, found)
+	if err != nil {
+		return nil, err
+	}
+	bound, _, err := set.Only(name).Bind(scene, "")
+	return bound, err
+}
+
+// Clients returns the names of the entries whose tools are the client's, also by a configuration that they refer to.
+func (s *Sets) Clients(ctx context.Context, entries map[string]json.RawMessage) (names []string, err error) {
+	found, err := s.find(ctx, entries)
+	if err != nil {
+		return nil, err
+	}
+	expanded, err := found.expand(entries, true)
+	if err != nil {
+		return nil, err
+	}
+	for name, entry := range expanded {
+		var of struct {
+			Type string `json:"type"`
+		}
+		if json.Unmarshal(entry, &of) == nil && of.Type == catalog.Client {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 // of returns the tools of an agent with these configurations.

@@ -109,7 +109,7 @@ func arguments(c *tool.Call, v any) error {
 		return invalid("the arguments can't be read: %s", err)
 	}
 	if c.Files == nil {
-		return &tool.Failure{Class: tool.ExecutionError, Text: "this session can't have files"}
+		return &tool.Failure{Class: tool.ExecutionError, Text: "a session can't have files while it is made"}
 	}
 	return nil
 }

@@ -46,7 +46,13 @@ type bench struct {
 	mime    string
 	images  bool // the model reads images
 	sender  permit.Rights
+	self    tool.Identity
 	secrets map[string]string
+}
+
+// everything is the identity of an agent that may read all that its configurations name.
+func everything(context.Context) (permit.Identity, error) {
+	return permit.Identity{Rights: permit.Rights{All: true}}, nil
 }
 
 func newBench(t *testing.T) *bench {
@@ -57,7 +63,7 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	rows := sessions.New(db, storetest.Secrets(t, db))
-	return &bench{files: artifact.NewService(artifact.Config{Store: rows, Blobs: kept, Most: 50 << 20, Log: slog.New(slog.DiscardHandler)})}
+	return &bench{self: everything, files: artifact.NewService(artifact.Config{Store: rows, Blobs: kept, Most: 50 << 20, Log: slog.New(slog.DiscardHandler)})}
 }
 
 // kinds returns the types of the tools, and those tools that have none as types.
@@ -90,7 +96,7 @@ func (b *bench) call(t *testing.T, configuration, content, arguments string) (to
 		t.Fatal(err)
 	}
 	scene := tool.Scene{
-		Files: work, Sender: b.sender, Most: tool.MaxRaw, Images: b.images,
+		Files: work, Sender: b.sender, Identity: b.self, Most: tool.MaxRaw, Images: b.images,
 		Scene: reference.Scene{Secrets: b.secrets, Session: reference.Subject{Key: "s", Metadata: json.RawMessage(`{"corpus":"mill"}`)}},
 	}
 	bound, _, err := set.Bind(scene, "")

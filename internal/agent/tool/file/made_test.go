@@ -184,10 +184,10 @@ func TestConversion(t *testing.T) {
 func TestConversionMasks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.name, b.mime, b.secrets = "a.txt", "text/plain", map[string]string{"k": "geheim"}
+	b.name, b.mime, b.secrets = "a.txt", "text/plain", map[string]string{"k": "geheimnis"}
 	for _, format := range []string{"markdown", "structured_document"} {
-		out, work := b.call(t, `{"type":"document_conversion"}`, "the key is geheim", `{"artifact_id":"ID","output_format":"`+format+`"}`)
-		if _, text := content(t, work, out); strings.Contains(text, "geheim") || !strings.Contains(text, "the key is ****") {
+		out, work := b.call(t, `{"type":"document_conversion"}`, "the key is geheimnis", `{"artifact_id":"ID","output_format":"`+format+`"}`)
+		if _, text := content(t, work, out); strings.Contains(text, "geheimnis") || !strings.Contains(text, "the key is ****") {
 			t.Error(text)
 		}
 	}

@@ -53,7 +53,7 @@ func (s *service) core(ctx context.Context, c tool.Call, _ tool.Activity) (json.
 	if err := s.identify(ctx, &c, args.Documents); err != nil {
 		return nil, err
 	}
-	all, err := s.create(ctx, args.Corpus, ingest.Batch{
+	all, err := s.create(ctx, &c, args.Corpus, func(i int) string { return args.Documents[i].ID }, ingest.Batch{
 		Size: len(args.Documents), Replace: args.Reindex,
 		Draft: func(ctx context.Context, i int) (document.Draft, error) { return s.draft(ctx, &c, &args.Documents[i]) },
 	})

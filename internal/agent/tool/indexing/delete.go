@@ -35,7 +35,7 @@ func (s *service) delete(ctx context.Context, c tool.Call, _ tool.Activity) (jso
 	if err := begin(&c, &args, &args.Corpus); err != nil {
 		return nil, err
 	}
-	sel := bulk.Selection{Corpus: args.Corpus, Filter: strings.TrimSpace(args.Filter)}
+	sel := bulk.Selection{Corpus: args.Corpus, Filter: strings.TrimSpace(args.Filter), CreatedBy: c.Agent}
 	switch {
 	case args.IDs == nil && sel.Filter == "":
 		return nil, invalid("give document_ids or metadata_filter, to say which documents are meant; nothing was deleted")
@@ -45,8 +45,13 @@ func (s *service) delete(ctx context.Context, c tool.Call, _ tool.Activity) (jso
 		sel.IDs = *args.IDs
 	}
 	// The job goes on if the call doesn't, and is enqueued on a full disk, too.
-	chosen, err := s.choose(room.Freeing(ctx), &c, sel)
+	freeing := room.Freeing(ctx)
+	done, err := c.Intend(freeing, deletion(&sel))
 	if err != nil {
+		return nil, err
+	}
+	chosen, err := s.choose(freeing, &c, sel)
+	if done(err); err != nil {
 		return nil, err
 	}
 	var counts bulk.Counts
@@ -76,6 +81,18 @@ func (s *service) delete(ctx context.Context, c tool.Call, _ tool.Activity) (jso
 		return nil, &tool.Partial{Output: raw, Class: tool.ExecutionError}
 	}
 	return raw, err
+}
+
+// deletion returns how clients do a deletion.
+func deletion(sel *bulk.Selection) tool.Deed {
+	target := map[string]string{"corpus_key": sel.Corpus}
+	if sel.Filter != "" {
+		target["metadata_filter"] = sel.Filter
+	}
+	if len(sel.IDs) > 0 {
+		target["document_ids"] = strings.Join(sel.IDs, ",")
+	}
+	return tool.Deed{Operation: "bulkDeleteCorpusDocuments", Target: target}
 }
 
 // choose begins the deletion, or finds the one that the call has begun before a kill.

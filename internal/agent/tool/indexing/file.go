@@ -73,7 +73,7 @@ func (s *service) fromFile(ctx context.Context, c *tool.Call, e *entry) (documen
 // load reads a file of the session. Secrets in it are masked as in documents that the model writes.
 func (s *service) load(ctx context.Context, c *tool.Call, artifactID string) ([]byte, artifact.Artifact, error) {
 	if c.Files == nil {
-		return nil, artifact.Artifact{}, fault.NotFound("artifact_not_found", artifactID, "this session can't have files")
+		return nil, artifact.Artifact{}, fault.NotFound("artifact_not_found", artifactID, "a session can't have files while it is made")
 	}
 	a, err := c.Files.Get(ctx, artifactID)
 	if err != nil {

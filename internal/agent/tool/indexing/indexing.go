@@ -131,11 +131,25 @@ func early(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, deadline.Add(-max(left/20, min(left/4, time.Second/2))))
 }
 
-// create adds documents. A corpus that takes none is refused by its configuration. What was not added in time has failed.
-func (s *service) create(ctx context.Context, corpus string, b ingest.Batch) ([]ingest.Result, error) {
+// create adds documents of a call, each recorded as clients' are. A corpus that takes none is refused by its configuration. What was not
+// added in time has failed.
+func (s *service) create(ctx context.Context, c *tool.Call, corpus string, ids func(i int) string, b ingest.Batch) ([]ingest.Result, error) {
 	within, done := early(ctx)
 	defer done()
+	draft, recorded := b.Draft, make([]func(error), b.Size)
+	b.Draft = func(ctx context.Context, i int) (d document.Draft, err error) {
+		if d, err = draft(ctx, i); err != nil {
+			return nil, err
+		}
+		recorded[i], err = c.Intend(ctx, tool.Deed{Operation: "createCorpusDocument", Target: map[string]string{"corpus_key": corpus, "document_id": ids(i)}})
+		return d, err
+	}
 	all, err := s.Ingest.CreateAll(within, corpus, b)
+	for i, told := range recorded {
+		if told != nil && i < len(all) {
+			told(all[i].Err)
+		}
+	}
 	switch f, ok := fault.As(err); {
 	case ok && f.Kind == fault.KindInvalid:
 		return nil, &tool.Failure{Class: tool.InvalidConfiguration, Text: f.Text}

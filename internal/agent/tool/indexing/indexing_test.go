@@ -60,6 +60,11 @@ func (f *failing) Insert(ctx context.Context, no, epoch int64, d *document.Docum
 	return f.Memory.Insert(ctx, no, epoch, d)
 }
 
+// everything is the identity of an agent that may change all that its configurations name.
+func everything(context.Context) (permit.Identity, error) {
+	return permit.Identity{Rights: permit.Rights{EditAll: true}}, nil
+}
+
 // bench makes calls of the tools in a session with files, on the corpus shop.
 type bench struct {
 	kit     tool.Kit
@@ -67,6 +72,7 @@ type bench struct {
 	rows    *failing
 	log     bytes.Buffer
 	sender  permit.Rights
+	self    tool.Identity
 	secrets map[string]string
 	again   time.Time // when a call was made that is made again; zero for a fresh one
 	event   id.Event
@@ -76,7 +82,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{sender: permit.Rights{Edit: []string{"shop"}}, event: "aev_1"}
+	b := &bench{self: everything, sender: permit.Rights{Edit: []string{"shop"}}, event: "aev_1"}
 	b.rows = &failing{Memory: documenttest.New(corpus.Corpus{Key: "shop", Enabled: true, Attributes: []corpus.Attribute{{Name: "year", Level: "document", Type: "integer"}}})}
 	log := slog.New(slog.NewTextHandler(&b.log, nil))
 	queue := job.New(job.Config{Store: new(jobtest.Memory), Log: slog.New(slog.DiscardHandler)})
@@ -138,7 +144,7 @@ func (b *bench) call(t *testing.T, name, arguments string) tool.Output {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scene := tool.Scene{Files: b.work, Sender: b.sender, Scene: reference.Scene{Secrets: b.secrets, Session: reference.Subject{Key: "s"}}}
+	scene := tool.Scene{Files: b.work, Sender: b.sender, Identity: b.self, Scene: reference.Scene{Secrets: b.secrets, Session: reference.Subject{Key: "s"}}}
 	bound, _, err := set.Bind(scene, "")
 	if err != nil {
 		t.Fatal(err)
@@ -318,10 +324,10 @@ func TestFull(t *testing.T) {
 	b.rows.err = fault.Unavailable("storage_unavailable", "the disk is full")
 	expect(t, "full", b.call(t, indexing.Core, batch("a", "One.")), `{"documents":[{"document_id":"a","status":"failed","error":"the disk is full"}],"retryable":true}`, tool.ExecutionError)
 	expect(t, "full, structured", b.call(t, indexing.Structured, `{"document_id":"a","sections":[{"text":"One."}]}`), `{"error":"the disk is full"}`, tool.ExecutionError)
-	b.secrets = map[string]string{"token": "hunter2"}
-	b.rows.err = fmt.Errorf("table hunter2 is gone")
+	b.secrets = map[string]string{"token": "hunter2hunter2"}
+	b.rows.err = fmt.Errorf("table hunter2hunter2 is gone")
 	expect(t, "broken", b.call(t, indexing.Core, batch("a", "One.")), "its log has the reason", tool.ExecutionError)
-	if log := b.log.String(); !strings.Contains(log, "table **** is gone") || strings.Contains(log, "hunter2") {
+	if log := b.log.String(); !strings.Contains(log, "table **** is gone") || strings.Contains(log, "hunter2hunter2") {
 		t.Error(log)
 	}
 	b.rows.err = nil
@@ -370,15 +376,15 @@ func TestMost(t *testing.T) {
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.secrets = map[string]string{"token": "hunter2"}
-	file := b.file(t, "notes.txt", "text/plain", "It is hunter2.")
-	b.call(t, indexing.Core, strings.Replace(batch("a", "Say hunter2."), "]}", `,{"document_id":"f","artifact_id":"`+file+`"}]}`, 1))
-	b.call(t, indexing.Core, fmt.Sprintf(`{"documents":[{"document":{"id":"a","metadata":{"key":"hunter2"},"document_parts":[{"text":"Say hunter2."}]}},{"document_id":"f","artifact_id":%q}]}`, file))
-	b.call(t, indexing.Structured, `{"document_id":"s","title":"On hunter2","sections":[{"text":"Say hunter2."}]}`)
+	b.secrets = map[string]string{"token": "hunter2hunter2"}
+	file := b.file(t, "notes.txt", "text/plain", "It is hunter2hunter2.")
+	b.call(t, indexing.Core, strings.Replace(batch("a", "Say hunter2hunter2."), "]}", `,{"document_id":"f","artifact_id":"`+file+`"}]}`, 1))
+	b.call(t, indexing.Core, fmt.Sprintf(`{"documents":[{"document":{"id":"a","metadata":{"key":"hunter2hunter2"},"document_parts":[{"text":"Say hunter2hunter2."}]}},{"document_id":"f","artifact_id":%q}]}`, file))
+	b.call(t, indexing.Structured, `{"document_id":"s","title":"On hunter2hunter2","sections":[{"text":"Say hunter2hunter2."}]}`)
 	for _, one := range []string{"a", "f", "s"} {
 		d, there := b.rows.Document(one)
 		raw, err := json.Marshal(d)
-		if err != nil || !there || strings.Contains(string(raw), "hunter2") {
+		if err != nil || !there || strings.Contains(string(raw), "hunter2hunter2") {
 			t.Errorf("%s: %s, %v", one, raw, err)
 		}
 	}

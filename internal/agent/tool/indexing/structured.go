@@ -41,7 +41,7 @@ func (s *service) structured(ctx context.Context, c tool.Call, _ tool.Activity) 
 	}
 	// without any id, that of the call: made again, it adds no second document
 	docID := c.Mask.Text(cmp.Or(args.ID, peek(whole).id, args.Artifact, "doc_"+strings.TrimPrefix(string(c.Event), "aev_")))
-	all, err := s.create(ctx, args.Corpus, ingest.Batch{
+	all, err := s.create(ctx, &c, args.Corpus, func(int) string { return docID }, ingest.Batch{
 		Size: 1, Replace: args.Reindex,
 		Draft: func(context.Context, int) (document.Draft, error) { return s.fromJSON(whole, docID, structuredKind) },
 	})
@@ -140,7 +140,7 @@ func (f *filler) image(ctx context.Context, image map[string]json.RawMessage, pl
 	}
 	place += ".artifact_id"
 	if f.call.Files == nil {
-		return invalid("%s: this session can't have files", place)
+		return invalid("%s: a session can't have files while it is made", place)
 	}
 	a, err := f.call.Files.Get(ctx, artifactID)
 	if err != nil {

@@ -4,11 +4,9 @@ package mask
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"net/url"
+	"maps"
 	"slices"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"quarry/internal/jsonvalue"
@@ -17,116 +15,103 @@ import (
 // Masked stands for a secret in what is stored.
 const Masked = "****"
 
-// shortest is how many characters a secret needs to be masked inside longer texts, and the beginning of one inside messages.
-// A shorter one would be found in half of all words.
-const shortest = 4
+// Shortest is how many characters a secret needs to be searched for in texts. A shorter one would be found in half of all words: it
+// is masked where it is the whole of a text.
+const Shortest = 8
 
-// Mask replaces secrets. The zero Mask, like nil, replaces nothing. It is safe for concurrent use.
+// Mask replaces secrets, in all the forms in which others repeat them. The zero Mask, like nil, replaces nothing. It is safe for
+// concurrent use.
 type Mask struct {
-	whole   map[string]bool
-	long    []string // the longest first
-	replace *strings.Replacer
+	values map[string]bool
+	whole  map[string]string // a text that is nothing but a value in one of its forms → the value
+	finder *finder           // nil: no value is long enough
 }
 
 // New returns a mask of these values, nil if there are none.
 func New(values ...string) *Mask {
-	m := &Mask{whole: map[string]bool{}}
+	m := &Mask{values: map[string]bool{}, whole: map[string]string{}}
+	var long []pattern
 	for _, v := range values {
-		if v == "" {
+		if v == "" || m.values[v] {
 			continue
 		}
-		m.whole[v] = true
-		if utf8.RuneCountInString(v) < shortest {
+		m.values[v] = true
+		if utf8.RuneCountInString(v) < Shortest {
 			continue
 		}
-		m.long = append(m.long, forms(v)...)
+		long = append(long, forms(v)...)
+		for _, form := range encoded(v) {
+			m.whole[form] = v
+		}
 	}
-	if len(m.whole) == 0 {
+	if len(m.values) == 0 {
 		return nil
 	}
-	slices.SortFunc(m.long, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
-	})
-	m.long = slices.Compact(m.long)
-	var pairs []string
-	for _, v := range m.long {
-		pairs = append(pairs, v, Masked)
+	for v := range m.values {
+		m.whole[v] = v
 	}
-	m.replace = strings.NewReplacer(pairs...)
+	if len(long) > 0 {
+		m.finder = newFinder(long)
+	}
 	return m
 }
 
-// forms returns s in the forms in which others repeat it: as it is, within JSON however that is escaped, within an address.
-func forms(s string) []string {
-	html, _ := json.Marshal(s) // texts always encode
-	escaped := Escaped(s)
-	return []string{s, escaped, strings.Trim(string(html), `"`), plain(escaped), url.QueryEscape(s), url.PathEscape(s)}
-}
-
-// plain returns JSON with what is not ASCII escaped.
-func plain(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if r < utf8.RuneSelf {
-			b.WriteRune(r)
-			continue
-		}
-		for _, unit := range utf16.Encode([]rune{r}) {
-			fmt.Fprintf(&b, "\\u%04x", unit)
+// With returns a mask of more values; it is m if m has them all.
+func (m *Mask) With(values ...string) *Mask {
+	if m == nil {
+		return New(values...)
+	}
+	for _, v := range values {
+		if v != "" && !m.values[v] {
+			return New(slices.AppendSeq(slices.Clone(values), maps.Keys(m.values))...)
 		}
 	}
-	return b.String()
-}
-
-// Escaped returns s as it stands inside JSON.
-func Escaped(s string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // texts always encode
-	return strings.Trim(strings.TrimSuffix(b.String(), "\n"), `"`)
+	return m
 }
 
 // Text returns s with secrets replaced.
 func (m *Mask) Text(s string) string {
-	switch {
-	case m == nil:
-		return s
-	case m.whole[s]:
-		return Masked
-	case m.replace == nil:
+	if m == nil {
 		return s
 	}
-	return m.replace.Replace(s)
+	if _, is := m.whole[s]; is {
+		return Masked
+	}
+	return m.search(s)
+}
+
+// search is Text without the values that are too short to be searched for.
+func (m *Mask) search(s string) string {
+	if m.finder == nil || len(s) < block {
+		return s
+	}
+	return replaced(s, m.finder.spans(s, false, nil))
 }
 
 // Message is Text for the message of a library, which may show the beginning of a value.
 func (m *Mask) Message(s string) string {
-	s = m.Text(s)
-	if m == nil {
+	if s = m.Text(s); m == nil || m.finder == nil {
 		return s
 	}
-	for _, v := range m.long {
-		runes := []rune(v)
-		for n := min(len(runes), len(s)); n >= shortest; n-- {
-			s = strings.ReplaceAll(s, string(runes[:n]), Masked)
-		}
-	}
-	return s
+	return replaced(s, m.finder.spans(s, true, nil))
 }
 
-// Value returns a JSON value with secrets replaced, in the names of members, too.
+// Value returns a JSON value with secrets replaced, in the names of members, too, and in numbers of many digits.
 func (m *Mask) Value(v any) any {
+	if m == nil {
+		return v
+	}
 	switch v := v.(type) {
 	case string:
 		return m.Text(v)
+	case json.Number:
+		if m.search(v.String()) != v.String() {
+			return Masked
+		}
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, member := range v {
-			out[m.Text(name)] = m.Value(member)
+			out[m.search(name)] = m.Value(member)
 		}
 		return out
 	case []any:
@@ -151,18 +136,55 @@ func (m *Mask) JSON(raw json.RawMessage) json.RawMessage {
 	return jsonvalue.Encode(m.Value(v))
 }
 
-// Trim returns a text that was cut off without the beginning of a secret at its end.
-func (m *Mask) Trim(s string) string {
-	if m == nil {
-		return s
+// Found returns the secrets that Value would replace in a JSON value, in order.
+func (m *Mask) Found(v any) []string {
+	found := map[string]bool{}
+	if m != nil {
+		m.find(v, found)
 	}
-	most := 0
-	for _, v := range m.long {
-		for n := min(len(v)-1, len(s)); n > most; n-- {
-			if strings.HasSuffix(s, v[:n]) {
-				most = n
-			}
+	return slices.Sorted(maps.Keys(found))
+}
+
+func (m *Mask) find(v any, found map[string]bool) {
+	text := func(s string) {
+		if m.finder != nil && len(s) >= block {
+			m.finder.spans(s, false, found)
 		}
 	}
-	return s[:len(s)-most]
+	switch v := v.(type) {
+	case string:
+		if value, is := m.whole[v]; is {
+			found[value] = true
+		}
+		text(v)
+	case json.Number:
+		text(v.String())
+	case map[string]any:
+		for name, member := range v {
+			text(name)
+			m.find(member, found)
+		}
+	case []any:
+		for _, one := range v {
+			m.find(one, found)
+		}
+	}
+}
+
+// Trim returns a text that was cut off without the beginning of a secret at its end.
+func (m *Mask) Trim(s string) string {
+	if m == nil || m.finder == nil {
+		return s
+	}
+	return s[:m.finder.tail(s)]
+}
+
+// Escaped returns s as it stands inside JSON.
+func Escaped(s string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // texts always encode
+	out := strings.TrimSuffix(b.String(), "\n")
+	return out[1 : len(out)-1]
 }

@@ -14,15 +14,48 @@ import (
 type Scene struct {
 	Agent   Subject
 	Session Subject
+	Caller  *Caller           // who opens the session, while it is made; nil afterwards, and where nobody is known
 	Secrets map[string]string // of the session
-	Outputs map[string]Latest // the latest output of each tool in the session, by configuration
-	Now     time.Time
+	// AgentSecrets are those of the agent, as they were when the turn began.
+	AgentSecrets map[string]string
+	Outputs      map[string]Latest // the latest output of each tool in the session, by configuration
+	Now          time.Time
 }
 
 // Subject is an agent or a session, as references see it.
 type Subject struct {
 	Key, Name, Description string
 	Metadata               json.RawMessage // an object
+}
+
+// Caller is who stands behind a request, in the words of session.caller. The JSON names are those of the store, too.
+type Caller struct {
+	Type  string `json:"type,omitempty"` // such as user or api_key; "" where nobody is known
+	ID    string `json:"id,omitempty"`
+	Email string `json:"email,omitempty"` // of a user who has one
+}
+
+// AgentCaller is the Caller.Type of agents.
+const AgentCaller = "agent"
+
+// Name returns one text for type and id, "" where nobody is known.
+func (c *Caller) Name() string {
+	if c.Type == "" {
+		return ""
+	}
+	return c.Type + ":" + c.ID
+}
+
+// members returns what references read of a caller; nil for nobody.
+func (c *Caller) members() map[string]any {
+	if c == nil || c.Type == "" {
+		return nil
+	}
+	out := map[string]any{"type": c.Type, "id": c.ID}
+	if c.Email != "" {
+		out["email"] = c.Email
+	}
+	return out
 }
 
 // Latest is the latest output of a tool.
@@ -39,6 +72,7 @@ const (
 	Resolved   Problem = iota
 	Unresolved         // nothing is there, or null
 	Dependency         // the tool whose output it reads has failed or was never called
+	Nobody             // it reads session.caller, which only a session that is being made has, and not each
 )
 
 // Resolve returns the value of a reference, and whether it is a secret.
@@ -55,14 +89,16 @@ func (s *Scene) Resolve(r Reference) (value any, secret bool, p Problem) {
 		}
 		value, rest = jsonvalue.Decode(latest.Output), rest[3:]
 	default:
-		subject := s.Agent.members()
+		subject := s.agent()
 		if root == "session" {
-			subject = s.Session.members()
-			subject["secrets"] = secrets(s.Secrets)
+			subject = s.session()
 		}
 		name, p := s.name(rest[0])
 		if p != Resolved {
 			return nil, false, p
+		}
+		if root == "session" && name == "caller" && subject[name] == nil {
+			return nil, false, Nobody
 		}
 		value, rest = subject[name], rest[1:]
 		secret = name == "secrets"
@@ -116,7 +152,7 @@ func (s *Scene) enter(value any, at Step) (any, Problem) {
 // Date returns the value of currentDate.
 func (s *Scene) Date() string { return s.Now.UTC().Format(time.RFC3339) }
 
-// members returns what references and transforms read of a subject.
+// members returns a subject without its secrets.
 func (s *Subject) members() map[string]any {
 	metadata, _ := jsonvalue.Decode(s.Metadata).(map[string]any)
 	if metadata == nil {
@@ -125,6 +161,22 @@ func (s *Subject) members() map[string]any {
 	out := map[string]any{"key": s.Key, "name": s.Name, "metadata": metadata}
 	if s.Description != "" {
 		out["description"] = s.Description
+	}
+	return out
+}
+
+// agent and session return what references and transforms read of them, secrets included.
+func (s *Scene) agent() map[string]any {
+	out := s.Agent.members()
+	out["secrets"] = secrets(s.AgentSecrets)
+	return out
+}
+
+func (s *Scene) session() map[string]any {
+	out := s.Session.members()
+	out["secrets"] = secrets(s.Secrets)
+	if who := s.Caller.members(); who != nil {
+		out["caller"] = who
 	}
 	return out
 }
@@ -139,13 +191,20 @@ func secrets(all map[string]string) map[string]any {
 
 // Document returns what input_transform reads beside arguments.
 func (s *Scene) Document(args any) map[string]any {
-	session := s.Session.members()
-	session["secrets"] = secrets(s.Secrets)
+	out := s.Visible()
+	out["args"], out["agent"], out["session"] = args, s.agent(), s.session()
+	return out
+}
+
+// Visible returns what conditions and other transforms read: no secret.
+func (s *Scene) Visible() map[string]any {
+	session := s.session()
+	delete(session, "secrets")
 	tools := map[string]any{}
 	for name, latest := range s.Outputs {
 		tools[name] = map[string]any{"outputs": map[string]any{"latest": jsonvalue.Decode(latest.Output)}}
 	}
-	return map[string]any{"args": args, "agent": s.Agent.members(), "session": session, "tools": tools, "currentDate": s.Date()}
+	return map[string]any{"agent": s.Agent.members(), "session": session, "tools": tools, "currentDate": s.Date()}
 }
 
 // Value is what a reference has led to. The JSON names are those of the store.
@@ -167,6 +226,7 @@ type Resolution struct {
 	Scene   *Scene
 	Fixed   map[string]Value // of references that were resolved before, by their text
 	Missing []string         // paths without a value
+	Nobody  bool             // session.caller is among Missing
 	Failed  []string         // paths to outputs that are not there
 	Secrets []string         // values that are secret
 }
@@ -203,8 +263,8 @@ func (r *Resolution) reference(ref Reference) any {
 	}
 	v, secret, p := r.Scene.Resolve(ref)
 	switch {
-	case p == Unresolved && !slices.Contains(r.Missing, ref.text):
-		r.Missing = append(r.Missing, ref.text)
+	case (p == Unresolved || p == Nobody) && !slices.Contains(r.Missing, ref.text):
+		r.Missing, r.Nobody = append(r.Missing, ref.text), r.Nobody || p == Nobody
 	case p == Dependency && !slices.Contains(r.Failed, ref.text):
 		r.Failed = append(r.Failed, ref.text)
 	}

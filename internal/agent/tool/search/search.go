@@ -169,27 +169,26 @@ func (s *search) run(ctx context.Context, c tool.Call, _ tool.Activity) (json.Ra
 	return out, err
 }
 
-// resolve returns the request with the values of its references. A corpus that one of them named must be allowed to whoever
-// sent the input; those that the configuration names were checked when it was written.
+// resolve returns the request with the values of its references. Every corpus must be allowed to the call.
 func (s *search) resolve(c tool.Call) (map[string]any, error) {
 	// the request of the configuration is shared by all calls
 	out, _ := jsonvalue.Decode(jsonvalue.Encode(s.request)).(map[string]any)
 	settings, _ := out["search"].(map[string]any)
 	corpora, _ := settings["corpora"].([]any)
+	var needs []permit.Need
 	for i := range corpora {
 		one, _ := corpora[i].(map[string]any)
 		place := corpusField(i)
 		if key, ok := c.Eager[fault.Join(place, "corpus_key")].(string); ok {
-			if err := c.Permit(permit.Need{Corpus: key}); err != nil {
-				return nil, err
-			}
 			one["corpus_key"] = key
 		}
 		if text, ok := c.Eager[fault.Join(place, "metadata_filter")].(string); ok {
 			one["metadata_filter"] = text
 		}
+		key, _ := one["corpus_key"].(string)
+		needs = append(needs, permit.Need{Corpus: key})
 	}
-	return out, nil
+	return out, c.Permit(needs...)
 }
 
 // Searcher runs queries in the contract's shapes.

@@ -142,7 +142,7 @@ const maxFiles = 100
 // keep writes the data of a part to a file of the session.
 func (a *answer) keep(ctx context.Context, b *Block) (artifact.Artifact, error) {
 	if a.call.Files == nil {
-		return artifact.Artifact{}, callFailed("the answer has files, and this session can't have any")
+		return artifact.Artifact{}, callFailed("the answer has files, and a session can't have any while it is made")
 	}
 	if a.files++; a.files > maxFiles {
 		return artifact.Artifact{}, callFailed("the answer has more than %d files", maxFiles)

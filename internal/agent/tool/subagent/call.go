@@ -13,6 +13,7 @@ import (
 	"quarry/internal/agent/session"
 	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool"
+	"quarry/internal/agent/tool/reference"
 	"quarry/internal/agent/turn"
 	"quarry/internal/fault"
 	"quarry/internal/id"
@@ -29,15 +30,19 @@ type call struct {
 		Minutes int64    `json:"session_tti_minutes"`
 		Shared  []string `json:"artifact_ids"`
 	}
+	self  permit.Identity // of the agent that calls
 	child session.Session
 	input session.Input
 }
 
 // run is tool.Tool.Run.
 func (k *kind) run(ctx context.Context, made tool.Call, tell tool.Activity) (json.RawMessage, error) {
-	c := &call{Call: made, tell: tell}
+	k, c := k.within(made.SessionNo), &call{Call: made, tell: tell}
 	if err := json.Unmarshal(c.Arguments, &c.args); err != nil {
 		return nil, &tool.Failure{Class: tool.InvalidInput, Text: fmt.Sprintf("the arguments can't be read: %s", err)}
+	}
+	if made.SessionNo == 0 && (c.args.Session != nil || len(c.args.Shared) > 0) {
+		return nil, &tool.Failure{Class: tool.InvalidInput, Text: "a session has neither files nor conversations with other agents while it is made; leave session_key and artifact_ids out"}
 	}
 	if err := c.Permit(permit.Need{Agent: k.agent, Level: permit.Use}); err != nil {
 		return nil, err
@@ -49,6 +54,9 @@ func (k *kind) run(ctx context.Context, made tool.Call, tell tool.Activity) (jso
 	if err != nil {
 		return nil, err
 	}
+	if c.self, err = c.Identity(ctx); err != nil {
+		return nil, err
+	}
 	files, err := c.share(ctx)
 	if err != nil {
 		c.Files.Unshare(ctx, files)
@@ -57,8 +65,9 @@ func (k *kind) run(ctx context.Context, made tool.Call, tell tool.Activity) (jso
 	c.input = session.Input{
 		Event: inputOf(c.Event), Upload: id.EventOf("sub_agent files " + string(c.Event)), Files: files, Queue: true,
 		Parts:  []session.Part{{Text: c.Mask.Text(c.args.Message), ExternalID: string(c.Event)}},
-		Caller: session.Caller{Rights: c.Sender, Payers: c.Payers},
+		Caller: c.caller(),
 	}
+	c.input.Caller.Trace = c.Trace.Parent()
 	sent, err := k.begin(ctx, c, &target)
 	c.Files.Unshare(ctx, files)
 	defer k.giveUp(ctx, c)
@@ -67,6 +76,11 @@ func (k *kind) run(ctx context.Context, made tool.Call, tell tool.Activity) (jso
 	}
 	defer sent.Close()
 	return k.follow(ctx, c, sent)
+}
+
+// caller returns who the called agent is told has sent its input: the agent that calls.
+func (c *call) caller() session.Caller {
+	return session.Caller{Rights: c.self.Passed(c.Sender), Caller: reference.Caller{Type: reference.AgentCaller, ID: c.self.ClientID}, Payers: c.Payers}
 }
 
 // inputOf returns the id of the input that a call sends.
@@ -95,6 +109,12 @@ func (k *kind) begin(ctx context.Context, c *call, target *agent.Agent) (sent *t
 		if c.child, err = k.open(ctx, c, target); err != nil {
 			return err
 		}
+		done, err := c.Intend(ctx, tool.Deed{Operation: "createAgentInput", Target: map[string]string{
+			"agent_key": target.Key, "session_key": c.child.Key, "event_id": string(c.input.Event),
+		}})
+		if err != nil {
+			return err
+		}
 		in := turn.Input{Input: c.input, Whole: true, Firm: true}
 		in.Session = c.child.No
 		if k.Places != nil {
@@ -109,6 +129,7 @@ func (k *kind) begin(ctx context.Context, c *call, target *agent.Agent) (sent *t
 			}
 		}
 		sent, err = k.Turns.Send(ctx, in)
+		done(err)
 		return err
 	})
 	return sent, err
@@ -136,21 +157,39 @@ func (k *kind) giveUp(ctx context.Context, c *call) {
 
 // stop is tool.Tool.Stop.
 func (k *kind) stop(ctx context.Context, made tool.Call) error {
+	c, err := k.begun(ctx, made)
+	if err != nil || c == nil {
+		return err
+	}
+	return k.Turns.Withdraw(ctx, c.child.No, inputOf(c.Event))
+}
+
+// undo is tool.Tool.Undo: nobody goes on with the session that a call has opened from one that was never made.
+func (k *kind) undo(ctx context.Context, made tool.Call) error {
+	if made.SessionNo != 0 {
+		return nil
+	}
+	c, err := k.within(0).begun(ctx, made)
+	if err != nil || c == nil {
+		return err
+	}
+	return k.Sessions.Delete(ctx, c.child.No)
+}
+
+// begun returns a call that was made with the session that it has used; nil if nothing was begun, or all of it is deleted.
+func (k *kind) begun(ctx context.Context, made tool.Call) (*call, error) {
 	c := &call{Call: made}
 	if err := json.Unmarshal(c.Arguments, &c.args); err != nil {
-		return err
+		return nil, err
 	}
 	target, err := k.Agents.Get(ctx, k.agent)
 	if err == nil {
 		c.child, err = k.used(ctx, c, &target)
 	}
 	if fault.Is(err, fault.KindNotFound) {
-		return nil // nothing was begun, or all of it is deleted
+		return nil, nil
 	}
-	if err != nil {
-		return err
-	}
-	return k.Turns.Withdraw(ctx, c.child.No, inputOf(c.Event))
+	return c, err
 }
 
 // following is the turn of a call while it is read.

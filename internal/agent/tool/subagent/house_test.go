@@ -24,6 +24,8 @@ import (
 	"quarry/internal/agent/tool/catalog"
 	"quarry/internal/agent/tool/subagent"
 	"quarry/internal/agent/turn"
+	"quarry/internal/agent/turn/spans"
+	"quarry/internal/agent/turn/spans/spanstest"
 	"quarry/internal/clock"
 	"quarry/internal/id"
 	"quarry/internal/llm"
@@ -33,6 +35,7 @@ import (
 	"quarry/internal/store/sessions"
 	"quarry/internal/store/storetest"
 	"quarry/internal/store/tools"
+	"quarry/internal/store/traces"
 	"quarry/internal/usage"
 )
 
@@ -43,6 +46,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type house struct {
 	db     *store.DB
 	rows   *sessions.Store
+	spans  *traces.Store
 	agents *agents.Store
 	tools  *catalog.Service
 	meter  *usage.Meter // nil: nothing is counted
@@ -63,14 +67,25 @@ type node struct {
 	stop     func()
 }
 
+// everything is the identities of agents that may call all that their configurations name.
+type everything struct{}
+
+// Acting implements turn.Identities.
+func (everything) Acting(_ context.Context, agentNo int64) (permit.Identity, error) {
+	return permit.Identity{ClientID: fmt.Sprint("agc_", agentNo), Rights: permit.Rights{UseAll: true}}, nil
+}
+
 func open(t *testing.T, db *store.DB) *house {
 	t.Helper()
-	h := &house{db: db, rows: sessions.New(db, storetest.Secrets(t, db)), agents: agents.New(db), held: make(chan string, 100), free: make(chan struct{})}
+	sealed := storetest.Secrets(t, db)
+	h := &house{db: db, rows: sessions.New(db, sealed), spans: traces.New(db, sealed), agents: agents.New(db), held: make(chan string, 100), free: make(chan struct{})}
 	var err error
 	if h.tools, err = catalog.New(tools.New(db), tool.Kit{}); err != nil {
 		t.Fatal(err)
 	}
 	h.log, h.store = h.rows, h.rows
+	h.rows.Spans = h.spans
+	t.Cleanup(func() { spanstest.Check(t, h.db, h.rows, h.spans) })
 	return h
 }
 
@@ -227,7 +242,8 @@ func (h *house) start(t *testing.T, alone bool) *node {
 		session.Log
 	}{h.store, h.log})
 	n.Engine = turn.New(turn.Config{
-		Log: h.log, Sessions: h.store, Agents: h.agents, Alone: alone, Logger: quiet, MaxTransitions: 500, MaxCalls: 100, Models: h, Kit: kit, Tools: h.tools,
+		Log: h.log, Sessions: h.store, Agents: h.agents, Identities: everything{}, Alone: alone, Logger: quiet, MaxTransitions: 500, MaxCalls: 100, Models: h, Kit: kit, Tools: h.tools,
+		Trace: &spans.Recorder{Content: true},
 		Files: n.files, Hub: n.hub,
 	})
 	n.sessions = session.New(session.Config{Store: h.store, Stop: n.Drop, Log: quiet})

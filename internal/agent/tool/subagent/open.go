@@ -95,7 +95,7 @@ func (k *kind) made(ctx context.Context, c *call, target *agent.Agent, mark stri
 	origin := session.Origin{AgentNo: c.AgentNo, Agent: c.Agent, SessionNo: c.SessionNo, Session: c.Session, Kind: k.mode, Mark: mark}
 	about := fmt.Sprintf("Made by the tool %s of the agent %s in its session %s.", c.Configuration, c.Agent, c.Session)
 	draft := session.Draft{
-		Name: fmt.Sprintf("%s for %s", c.Configuration, c.Session), Description: &about, Metadata: k.values(c), IdleMinutes: c.args.Minutes, Origin: &origin,
+		Name: fmt.Sprintf("%s for %s", c.Configuration, c.Session), Description: &about, Metadata: k.values(c), IdleMinutes: c.args.Minutes, Caller: c.caller(), Origin: &origin,
 	}
 	for try := 0; try < tries; {
 		draft.Key = keyOf(c.SessionNo, mark, try)
@@ -111,7 +111,12 @@ func (k *kind) made(ctx context.Context, c *call, target *agent.Agent, mark stri
 				return x, false, err
 			}
 		}
-		if x, err = k.Sessions.Create(ctx, target, draft); err == nil {
+		done, err := c.Intend(ctx, tool.Deed{Operation: "createAgentSession", Target: map[string]string{"agent_key": target.Key, "session_key": draft.Key}})
+		if err != nil {
+			return x, false, err
+		}
+		x, err = k.Sessions.Create(ctx, target, draft)
+		if done(err); err == nil {
 			return x, true, nil
 		}
 		if f, ok := fault.As(err); !ok || f.Code != "session_exists" {

@@ -59,6 +59,7 @@ type Sessions interface {
 	Get(ctx context.Context, agentNo int64, key string) (session.Session, error)
 	Update(ctx context.Context, x *session.Session, c session.Change) (session.Session, error)
 	Event(ctx context.Context, no int64, e id.Event) (session.Event, error)
+	Delete(ctx context.Context, no int64) error
 }
 
 // Turns answers inputs; turn.Engine is one.
@@ -158,7 +159,7 @@ func (t *Tool) Type(configuration json.RawMessage) (*tool.Tool, error) {
 	out := &tool.Tool{
 		Name: Name, Schema: t.plain, Output: t.output, Repeat: tool.Repeatable, Timeout: tool.NoLimit, Ending: ending, InLine: true,
 		Description: fmt.Sprintf("Asks the agent %q, which works with its own instructions and tools, and returns its answer.", k.agent),
-		Needs:       []permit.Need{{Agent: k.agent, Level: permit.Use}}, Eager: map[string]tool.Eager{}, Run: k.run, Stop: k.stop,
+		Needs:       []permit.Need{{Agent: k.agent, Level: permit.Use}}, Eager: map[string]tool.Eager{}, Run: k.run, Stop: k.stop, Undo: k.undo,
 	}
 	if k.isScoped() {
 		out.Schema = t.scoped
@@ -227,6 +228,17 @@ func (k *kind) find(v any, at string, f *fault.Fault) {
 			k.find(v[i], fmt.Sprintf("%s[%d]", at, i), f)
 		}
 	}
+}
+
+// within returns what a configuration means in a session. In one that is still to be made each call is a conversation of its own: no
+// later call could find what is kept for the session, and one of another session must not.
+func (k *kind) within(session int64) *kind {
+	if session != 0 {
+		return k
+	}
+	once := *k
+	once.mode = Ephemeral
+	return &once
 }
 
 // isScoped reports whether the model names the session that a call goes on with.

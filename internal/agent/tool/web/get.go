@@ -299,7 +299,7 @@ func (r *Response) answer(ctx context.Context, c *tool.Call, args *request, used
 // keep writes the content to a file.
 func (r *Response) keep(ctx context.Context, c *tool.Call, used *mask.Mask, out *answer) error {
 	if c.Files == nil {
-		return &tool.Failure{Class: tool.ExecutionError, Text: "the answer is no text, and this session can't have files"}
+		return &tool.Failure{Class: tool.ExecutionError, Text: "the answer is no text, and a session can't have files while it is made"}
 	}
 	hide := func(s string) string { return used.Text(c.Mask.Text(s)) }
 	a, err := c.Files.Create(ctx, artifact.New{

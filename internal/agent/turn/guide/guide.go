@@ -93,7 +93,7 @@ func (g *Guide) Reminders(ctx context.Context, sessions session.Store) (texts ma
 		step := g.Agent.Steps[name]
 		for i := range step.Reminders {
 			r := &step.Reminders[i]
-			if r.Plain {
+			if r.Plain || r.Glossary != "" {
 				continue
 			}
 			if kept == nil {
@@ -119,10 +119,16 @@ func (g *Guide) Reminders(ctx context.Context, sessions session.Store) (texts ma
 	return texts, fresh, nil
 }
 
-// Beside returns the reminders of a step with their texts.
-func Beside(name string, step *agent.Step, texts map[string]string) (out []reminder.Ready) {
+// Beside returns the reminders of a step with their texts, and with the glossaries that there are.
+func Beside(name string, step *agent.Step, texts map[string]string, v *Vocabulary) (out []reminder.Ready) {
 	for i := range step.Reminders {
 		r := &step.Reminders[i]
+		if r.Glossary != "" {
+			if note := v.note(r.Glossary); note != nil {
+				out = append(out, reminder.Ready{Reminder: r, Note: note})
+			}
+			continue
+		}
 		text := r.Template
 		if !r.Plain {
 			text = texts[r.Key(name)]

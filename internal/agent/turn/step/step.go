@@ -10,6 +10,7 @@ import (
 
 	"quarry/internal/agent"
 	"quarry/internal/agent/session"
+	"quarry/internal/agent/session/feed"
 	"quarry/internal/agent/tool/reference"
 	"quarry/internal/agent/tool/schema"
 	"quarry/internal/agent/turn/failure"
@@ -120,4 +121,10 @@ func parse(text string, form json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	return json.RawMessage(text), s.Check(v)
+}
+
+// Limit returns the note of a turn that has gone through as many transitions as it may, and ends in the step.
+func (e *End) Limit(most int) feed.Note {
+	return feed.Note{Kind: feed.TransitionLimit, Limit: int64(most), Text: fmt.Sprintf(
+		"The turn has gone through %d transitions, the setting max_step_transitions of this service, and ends in step %q.", most, e.Name)}
 }

@@ -11,12 +11,16 @@ function way(key) {
     : new StreamableHTTPClientTransport(new URL(base + "/mcp"), { requestInit: { headers: { "x-api-key": key } } });
 }
 
+// What the service tells of a call, as it arrives: a client that reads a result together with the progress before it drops that progress.
+let told = [];
 const client = new Client({ name: "test", version: "1" });
-await client.connect(way(key));
+const connection = way(key);
+connection.onmessage = (m) => m.method === "notifications/progress" && told.push(m.params.message.split(" ase_")[0]);
+await client.connect(connection);
 
 async function call(name, show, args) {
-  const told = [];
-  const result = await client.callTool({ name, arguments: args }, undefined, { onprogress: (p) => told.push(p.message.split(" ase_")[0]) });
+  told = [];
+  const result = await client.callTool({ name, arguments: args }, undefined, { onprogress: () => {} });
   if (result.isError) {
     console.log(name, "failed:", result.content[0].text);
     return;

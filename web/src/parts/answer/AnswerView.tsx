@@ -8,6 +8,7 @@ import { Name } from '../Name'
 import { AnswerText } from './AnswerText'
 import type { Answer } from './answer'
 import { useAnswerer } from './answerer'
+import { closeness } from './evidence'
 import { Passages } from './Passages'
 import './answer.css'
 
@@ -65,7 +66,11 @@ export function AnswerView({ answer, again }: { answer: Answer; again: () => voi
       {answer.error !== undefined && <Failed error={answer.error} again={again} />}
       {answer.text && <AnswerText of={answer.text} passages={answer.passages} open={setShown} />}
       {answer.state === 'stopped' && <p className="support">{text.ask.stopped}</p>}
-      {answer.score !== undefined && <p className="support">{text.ask.score(answer.score.toFixed(2))}</p>}
+      {answer.evidence !== undefined ? (
+        <p className="support">{text.ask.evidence[closeness(answer.evidence)](answer.evidence.toFixed(2))}</p>
+      ) : (
+        answer.score !== undefined && <p className="support">{text.ask.score(answer.score.toFixed(2))}</p>
+      )}
       {answer.warnings.map((w) => (
         <p className="support" key={w}>
           {sentence(w)}

@@ -19,6 +19,8 @@ export interface Answer {
   rephrased: string
   prompt: string
   score?: number
+  /** How likely what is quoted first is to answer, of an answer that quotes. */
+  evidence?: number
   warnings: string[]
   /** The turn of a chat that the answer is, once the service has named it. */
   turn?: { chat: string; turn: string }
@@ -54,6 +56,8 @@ function changeOf(e: StreamEvent): Change | undefined {
       return { prompt: String(e.rendered_prompt ?? ''), rephrased: String(e.rephrased_query ?? '') }
     case 'generation_chunk':
       return { append: String(e.generation_chunk) }
+    case 'generation_end':
+      return typeof e.evidence === 'number' ? { evidence: e.evidence } : undefined
     case 'factual_consistency_score':
       return { score: Number(e.factual_consistency_score) }
     case 'end':
@@ -92,6 +96,7 @@ export function useAnswer() {
       generation: q.body.generation,
       turn: undefined,
       score: undefined,
+      evidence: undefined,
       error: undefined,
     })
     const body = { ...q.body, stream_response: true }

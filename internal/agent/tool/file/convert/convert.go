@@ -89,7 +89,7 @@ type (
 )
 
 // Structured returns a document, which has a section, as createCorpusDocument takes it. The metadata of a section is the page on
-// which it begins.
+// which it begins. Where code is, it has no place for.
 func Structured(d *draft.Structured) (json.RawMessage, error) {
 	out := structured{Type: "structured", ID: d.ID, Title: d.Title, Metadata: d.Extracted, Sections: sections(d.Sections)}
 	if first := &out.Sections[0]; d.TitleInText && (first.Text != "" || len(first.Tables)+len(first.Sections) > 0) {

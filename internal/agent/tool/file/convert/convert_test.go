@@ -82,7 +82,17 @@ func parts(t *testing.T, d draft.Structured) []string {
 	return out
 }
 
-// same proves that a structured document has the parts of the upload, and that its Markdown has its words in its sections.
+// unmarked returns sections without the places of code, which a structured document can't mark: there it is cut as text.
+func unmarked(all []draft.Section) []draft.Section {
+	out := slices.Clone(all)
+	for i := range out {
+		out[i].Code, out[i].Sections = nil, unmarked(out[i].Sections)
+	}
+	return out
+}
+
+// same proves that a structured document has the parts of the upload, but for blocks of code, and that its Markdown has its words in
+// its sections.
 func same(t *testing.T, d draft.Structured) {
 	t.Helper()
 	raw, err := convert.Structured(&d)
@@ -94,7 +104,9 @@ func same(t *testing.T, d draft.Structured) {
 		t.Fatalf("%s: %v, %.300s", d.ID, err, raw)
 	}
 	again := draft.Structured{ID: b.ID, Title: b.Title, Metadata: b.Metadata, Sections: drafts(b.Sections)}
-	if diff := cmp.Diff(parts(t, d), parts(t, again)); diff != "" {
+	upload := d
+	upload.Sections = unmarked(d.Sections)
+	if diff := cmp.Diff(parts(t, upload), parts(t, again)); diff != "" {
 		t.Errorf("%s: parts (-upload +structured document):\n%.2000s", d.ID, diff)
 	}
 	text := convert.Markdown(&d)
