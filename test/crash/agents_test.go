@@ -64,8 +64,7 @@ func TestKillAgentsPostgres(t *testing.T) {
 
 func killAgents(t *testing.T, sessions, turns, kills int, args ...string) {
 	t.Helper()
-	dir, seed := t.TempDir(), rand.Uint64()
-	t.Logf("seed %d", seed)
+	dir, seed := t.TempDir(), seeded(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	l := &agentLoad{turns: turns}
 	provider := scripted.Start(t)

@@ -14,6 +14,18 @@ import (
 	"quarry/internal/testkit"
 )
 
+var replay = flag.Uint64("seed", 0, "the seed of a run that failed, as it was logged; 0 for a new one")
+
+// seeded returns the seed of a random test, which a failing run shows.
+func seeded(t *testing.T) uint64 {
+	seed := *replay
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("seed %d", seed)
+	return seed
+}
+
 // rounds is few for a run of every test; make soak asks for more.
 var rounds = flag.Int("rounds", 9, "how often the program is killed; where a kill is long, a third of it")
 

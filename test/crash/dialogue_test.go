@@ -77,8 +77,7 @@ func TestDialogue(t *testing.T) {
 	if *rounds >= 100 {
 		moves = 1500
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := seeded(t)
 	d := &dialogue{t: t, r: rand.New(rand.NewPCG(seed, 16)), dir: t.TempDir(), asked: make(chan *asking, 16), path: "/v2/agents/a/sessions/s"}
 	provider := scripted.Start(t)
 	d.start()

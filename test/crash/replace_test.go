@@ -46,8 +46,7 @@ func TestReplaceKillPostgres(t *testing.T) {
 func replaceAndKill(t *testing.T, kills int, args ...string) {
 	t.Helper()
 	dir := t.TempDir()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := seeded(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	s := &swaps{}
 	for round := range kills + 1 {

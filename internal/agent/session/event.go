@@ -49,6 +49,9 @@ func (e *Event) Input() bool {
 	return e.Type == InputMessage || e.Type == ArtifactUpload || e.Type == SkillLoad && e.CallID == ""
 }
 
+// Answers reports whether the event is what a call of a tool has come to.
+func (e *Event) Answers() bool { return e.Type == ToolOutput || e.Type == SkillLoad && e.CallID != "" }
+
 // Body is what the event holds. The JSON names are those of the store.
 type Body struct {
 	Parts []Part `json:"parts,omitempty"` // input_message
@@ -71,6 +74,7 @@ type Body struct {
 	ToolName  string          `json:"tool_name,omitempty"`
 	Arguments json.RawMessage `json:"arguments,omitempty"` // tool_input: an object, what the model sent
 	Pinned    []string        `json:"pinned,omitempty"`    // tool_input: argument_override_paths
+	Answered  bool            `json:"answered,omitempty"`  // tool_input: it had an output, which was deleted
 	Output    json.RawMessage `json:"output,omitempty"`    // tool_output: an object
 	Failed    bool            `json:"failed,omitempty"`    // tool_output: the output is an error
 	Class     string          `json:"class,omitempty"`     // tool_output: why it failed, a tool.Class; "" where it was never called
@@ -169,16 +173,17 @@ func OfTurn(events []Event, turn int64) (out []Event) {
 	return out
 }
 
-// Unanswered returns the calls of tools among the events of a turn that nothing has come of.
+// Unanswered returns the calls of tools among the events of a turn that nothing has come of. Calls whose outputs were deleted
+// are not among them.
 func Unanswered(events []Event) (open []Event) {
 	done := map[string]bool{}
 	for _, e := range events {
-		if e.Type == ToolOutput || e.Type == SkillLoad {
+		if e.Answers() {
 			done[e.CallID] = true
 		}
 	}
 	for _, e := range events {
-		if e.Type == ToolInput && !done[e.CallID] {
+		if e.Type == ToolInput && !e.Answered && !done[e.CallID] {
 			open = append(open, e)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -185,6 +186,55 @@ func TestKilled(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestDeletedOutputNotRepeated proves that a call whose output was deleted is not made again by whoever takes its turn over.
+func TestDeletedOutputNotRepeated(t *testing.T) {
+	t.Parallel()
+	var runs atomic.Int32
+	m, probe := rounds(3), probes(tool.Reads, func(ctx context.Context, c tool.Call, a tool.Activity) (json.RawMessage, error) {
+		runs.Add(1)
+		return echo(ctx, c, a)
+	})
+	const replyAndOutput = 2
+	killed := &cut{left: replyAndOutput, after: true, dead: make(chan struct{})}
+	b := begin(t, m, func(c *turn.Config, a *agent.Agent) {
+		probe(c, a)
+		killed.Log = c.Log
+		c.Log = killed
+	})
+	s, err := b.Send(t.Context(), b.input("go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-killed.dead
+	s.Close()
+	found, _, err := b.rows.Events(t.Context(), session.Page{Session: b.no, Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	output := found[len(found)-1]
+	if output.Type != session.ToolOutput {
+		t.Fatalf("the last event is %+v", output)
+	}
+	if err := b.rows.DeleteEvent(t.Context(), b.no, output.ID); err != nil {
+		t.Fatal(err)
+	}
+	b.open(t, m, probe)
+	b.idle(t)
+	log := b.log(t)
+	calls, outputs := 0, 0
+	for _, e := range log {
+		switch {
+		case strings.HasPrefix(e, "tool_input"):
+			calls++
+		case strings.HasPrefix(e, "tool_output"):
+			outputs++
+		}
+	}
+	if int(runs.Load()) != calls || outputs != calls-1 {
+		t.Errorf("%d calls ran %d times and have %d outputs, want each once and one output fewer: %q", calls, runs.Load(), outputs, log)
 	}
 }
 

@@ -57,22 +57,13 @@ func (s *Store) Event(ctx context.Context, no int64, e id.Event) (session.Event,
 	return readEvent(s.db.Reader(ctx), no, e)
 }
 
-// callsBack is how many calls before an output Call looks at: more than a model makes at once.
-const callsBack = 200
-
 // Call returns the call that an output answers. See session.Store.
 func (s *Store) Call(ctx context.Context, no int64, output *session.Event) (session.Event, error) {
-	calls, err := store.Select(s.db.Reader(ctx), "find call", rows.Scan, `SELECT `+rows.Columns+` FROM events
-		WHERE session_no = $1 AND ord < $2 AND type = 'tool_input' ORDER BY ord DESC LIMIT $3`, no, output.Ord, callsBack)
-	if err != nil {
-		return session.Event{}, err
+	call, err := rows.CallOf(s.db.Reader(ctx), no, output)
+	if err == nil && call.ID == "" {
+		err = noEvent("")
 	}
-	for i := range calls {
-		if calls[i].CallID == output.CallID && calls[i].Turn == output.Turn {
-			return calls[i], nil
-		}
-	}
-	return session.Event{}, noEvent("")
+	return call, err
 }
 
 // DeleteEvent removes an event. See session.Store.
@@ -83,16 +74,22 @@ func (s *Store) DeleteEvent(ctx context.Context, no int64, e id.Event) error {
 			return err
 		}
 		was := h
-		var ord int64
-		var hidden, traced string
-		err = tx.QueryRow(`DELETE FROM events WHERE session_no = $1 AND id = $2 RETURNING ord, hidden, traced`, no, string(e)).Scan(&ord, &hidden, &traced)
+		event, err := readEvent(tx, no, e)
 		if err != nil {
-			return store.OrNone(err, noEvent(e), "delete event")
+			return err
 		}
-		if h.failed == ord {
+		if err := rows.Settle(tx, no, &event); err != nil {
+			return err
+		}
+		var traced string
+		err = tx.QueryRow(`DELETE FROM events WHERE session_no = $1 AND id = $2 RETURNING traced`, no, string(e)).Scan(&traced)
+		if err != nil {
+			return store.Wrap(err, "delete event")
+		}
+		if h.failed == event.Ord {
 			h.failed = 0
 		}
-		if err := h.forget(tx, e, hidden); err != nil {
+		if err := h.forget(tx, e, event.Hidden); err != nil {
 			return err
 		}
 		if err := traces.Leave(tx, no, traced); err != nil {

@@ -104,7 +104,7 @@ func unanswered(tx *store.Tx, c *session.Copy) ([]int64, error) {
 		return nil, store.OrNone(err, nil, "read event")
 	}
 	calls, err := store.Select(tx, "read calls", rows.Scan, `SELECT `+rows.Columns+` FROM events WHERE session_no = $1 AND ord BETWEEN $2 AND $3
-		AND hidden = '' AND type IN ('tool_input', 'tool_output', 'skill_load') ORDER BY ord DESC LIMIT $4`, c.Source, c.From, c.To, 2*callsBack)
+		AND hidden = '' AND type IN ('tool_input', 'tool_output', 'skill_load') ORDER BY ord DESC LIMIT $4`, c.Source, c.From, c.To, 2*rows.CallsBack)
 	if err != nil {
 		return nil, err
 	}

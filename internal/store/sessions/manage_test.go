@@ -135,6 +135,32 @@ func testOutputs(t *testing.T, b bench) {
 	}
 }
 
+// testDeletedOutput proves that a call whose output is deleted doesn't count as open, and one without an output still does.
+func testDeletedOutput(t *testing.T, b bench) {
+	s := b.open(t)
+	call := func(of string) session.Event {
+		return session.Event{ID: id.NewEvent(), Type: session.ToolInput, Body: session.Body{CallID: of, Tool: "a", Arguments: json.RawMessage(`{"of":"<1.50>"}`)}}
+	}
+	output := session.Event{ID: id.NewEvent(), Type: session.ToolOutput, Body: session.Body{CallID: "c1", Tool: "a", Output: json.RawMessage(`{}`)}}
+	run := b.send(t, input(s.No, "q"), session.Began).Run
+	answered, open := call("c1"), call("c2")
+	b.commit(t, run.Lease, session.Commit{Events: []session.Event{answered, open, output}})
+	if err := b.DeleteEvent(t.Context(), s.No, output.ID); err != nil {
+		t.Fatal(err)
+	}
+	all, _, err := b.Events(t.Context(), session.Page{Session: s.No, Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := session.Unanswered(all); len(left) != 1 || left[0].ID != open.ID {
+		t.Errorf("open are %+v, want %s alone", left, open.ID)
+	}
+	got, err := b.Event(t.Context(), s.No, answered.ID)
+	if want := `{"of":"<1.50>"}`; err != nil || string(got.Arguments) != want {
+		t.Errorf("the call has the arguments %s, %v, want %s", got.Arguments, err, want)
+	}
+}
+
 // testManage proves that a session is read as it was written and changed, that keys are an agent's own, and that a deleted one is
 // gone at once with its key free.
 func testManage(t *testing.T, b bench) {

@@ -35,7 +35,7 @@ func TestStore(t *testing.T) {
 		"a turn": testTurn, "clock that goes back": testClockBack, "external ids": testExternalIDs, "doubles at once": testDoubles, "no place": testFull,
 		"queue": testQueue, "steer": testSteer, "full queue": testFullQueue, "closed": testClosed, "failed": testFailed, "taken back": testTakenBack,
 		"fence": testFence, "leases": testLeases, "interrupts": testInterrupts, "causes": testCauses, "awaited": testAwaited, "skills": testSkills, "reminders": testReminders, "described": testDescribed,
-		"events": testEvents, "hide": testHide, "outputs": testOutputs,
+		"events": testEvents, "hide": testHide, "outputs": testOutputs, "deleted output": testDeletedOutput,
 		"manage": testManage, "list": testList, "secrets": testSecrets, "idle": testIdle, "sweep": testSweep, "writers at once": testWriters,
 		"file lists": testFileLists, "files once": testFilesOnce, "compaction": testCompaction, "fork": testFork, "at random": testRandomLog,
 	})

@@ -62,7 +62,9 @@ type outputPart struct {
 func (s *story) add(e *session.Event) {
 	switch e.Type {
 	case session.ToolInput:
-		s.open[e.CallID] = *e
+		if !e.Answered { // else its span is written
+			s.open[e.CallID] = *e
+		}
 	case session.ToolOutput, session.SkillLoad:
 		s.close(e)
 	case session.ArtifactUpload:

@@ -1,5 +1,5 @@
-// Package rows is the events of sessions, and the threads of their traces, as columns have them. The bodies of events are encoded apart from their being written, which one transaction at a
-// time does.
+// Package rows is the events of sessions, and the threads of their traces, as columns have them. The bodies of events are
+// encoded apart from their being written, which one transaction at a time does.
 package rows
 
 import (
@@ -75,6 +75,43 @@ func Insert(tx *store.Tx, no int64, e *session.Event) error {
 	}
 	*e = all[0].Event
 	return all[0].Insert(tx, no)
+}
+
+// CallsBack is how many calls before an output CallOf looks at: more than a model makes at once.
+const CallsBack = 200
+
+// CallOf returns the call that an output answers, the zero event if it was deleted.
+func CallOf(q store.Querier, no int64, output *session.Event) (session.Event, error) {
+	calls, err := store.Select(q, "find call", Scan, `SELECT `+Columns+` FROM events
+		WHERE session_no = $1 AND ord < $2 AND type = 'tool_input' ORDER BY ord DESC LIMIT $3`, no, output.Ord, CallsBack)
+	if err != nil {
+		return session.Event{}, err
+	}
+	for i := range calls {
+		if calls[i].CallID == output.CallID && calls[i].Turn == output.Turn {
+			return calls[i], nil
+		}
+	}
+	return session.Event{}, nil
+}
+
+// Settle marks the call of e, an output that is about to be deleted, as answered, so that a turn that is taken over doesn't
+// make it again. It does nothing for events that answer no call.
+func Settle(tx *store.Tx, no int64, e *session.Event) error {
+	if !e.Answers() {
+		return nil
+	}
+	call, err := CallOf(tx, no, e)
+	if err != nil || call.ID == "" {
+		return err
+	}
+	call.Answered = true
+	body, err := Encode(&call.Body)
+	if err != nil {
+		return err
+	}
+	err = tx.Exec(`UPDATE events SET body = $3 WHERE session_no = $1 AND ord = $2`, no, call.Ord, body)
+	return store.Wrap(err, "mark a call as answered")
 }
 
 // Encode returns v as JSON that both databases can hold, with the characters < > & as they are.
