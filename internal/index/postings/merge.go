@@ -11,9 +11,12 @@ type Source struct {
 	Rows  []uint32 // row → new row, ascending but for Dropped; all new rows of a source lie behind the one's before it
 }
 
+// many is how many postings are merged between two pauses.
+const many = 1 << 14
+
 // Merge returns one field of several, and for each source the map from its ordinals to the new ones. The field has bounds
-// where the length bytes of the new rows are given.
-func Merge(sources []Source, lengths []byte) (*Field, [][]uint32) {
+// where the length bytes of the new rows are given. pause is called again and again; its error ends the merge.
+func Merge(sources []Source, lengths []byte, pause func() error) (*Field, [][]uint32, error) {
 	b := Builder{Lengths: lengths}
 	ordinals := make([][]uint32, len(sources))
 	walks := make([]*Walk, len(sources))
@@ -28,10 +31,16 @@ func Merge(sources []Source, lengths []byte) (*Field, [][]uint32) {
 	var cursor Cursor
 	var term []byte
 	var holders []int
-	for {
+	for done := many; ; done += len(list.Rows) + 1 {
+		if done >= many {
+			if err := pause(); err != nil {
+				return nil, nil, err
+			}
+			done = 0
+		}
 		holders = lowest(walks, holders[:0])
 		if len(holders) == 0 {
-			return b.Field(), ordinals
+			return b.Field(), ordinals, nil
 		}
 		term = append(term[:0], walks[holders[0]].Term...)
 		list.reset()

@@ -206,7 +206,10 @@ func TestMerge(t *testing.T) {
 	for i := range lengths {
 		lengths[i] = byte(rng.IntN(60))
 	}
-	got, ordinals := postings.Merge(sources, lengths)
+	got, ordinals, err := postings.Merge(sources, lengths, func() error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
 	if diff := cmp.Diff(want.build(true, lengths...), got); diff != "" {
 		t.Fatal(diff)
 	}

@@ -6,8 +6,11 @@ import (
 	"quarry/internal/index/postings"
 )
 
+// block is how many documents or rows are copied between two calls of Shape.Pause.
+const block = 256
+
 // Merge returns one segment in memory of the live rows of several; nil when there are none. Vectors are copied, never
-// rounded again.
+// rounded again. Documents keep the order of the views and their own.
 func (h Shape) Merge(of *layer.Schema, views []*View) (*Segment, error) {
 	rows := 0
 	for _, v := range views {
@@ -19,26 +22,43 @@ func (h Shape) Merge(of *layer.Schema, views []*View) (*Segment, error) {
 	t := h.newTable(of, rows)
 	stems, words := make([]postings.Source, len(views)), make([]postings.Source, len(views))
 	for i, v := range views {
-		to := t.copy(v)
+		to, err := t.copy(v)
+		if err != nil {
+			return nil, err
+		}
 		stems[i] = postings.Source{Field: v.Stems, Rows: to}
 		words[i] = postings.Source{Field: v.Words, Rows: to}
 	}
-	stemField, ordinals := postings.Merge(stems, t.norm)
-	wordField, _ := postings.Merge(words, nil)
+	stemField, ordinals, err := postings.Merge(stems, t.norm, h.pause)
+	if err != nil {
+		return nil, err
+	}
+	wordField, _, err := postings.Merge(words, nil, h.pause)
+	if err != nil {
+		return nil, err
+	}
 	var forward postings.ForwardBuilder
 	for i, v := range views {
-		v.eachRow(func(row int) {
+		for row := range v.Rows {
+			if row%block == 0 {
+				if err := h.pause(); err != nil {
+					return nil, err
+				}
+			}
+			if !v.IsLive(row) {
+				continue
+			}
 			forward.Begin()
 			for w := v.Forward.Row(row); w.Next(); {
 				forward.Add(ordinals[i][w.Ordinal], w.Freq)
 			}
-		})
+		}
 	}
 	return t.segment(stemField, wordField, forward.Forward())
 }
 
-// copy adds the live documents of v and returns the map from its rows to the new ones.
-func (t *table) copy(v *View) []uint32 {
+// copy adds the live documents of v and returns the map from its rows to the new ones. The error is that of a pause.
+func (t *table) copy(v *View) ([]uint32, error) {
 	s, values := v.Segment, v.Values.Reader()
 	to := make([]uint32, s.Rows)
 	for i := range to {
@@ -46,6 +66,11 @@ func (t *table) copy(v *View) []uint32 {
 	}
 	width := 4 * t.shape.Dimensions
 	for d := range s.Docs {
+		if d%block == 0 {
+			if err := t.shape.pause(); err != nil {
+				return nil, err
+			}
+		}
 		from, end := s.Run(d)
 		if !v.IsLive(from) {
 			continue
@@ -62,5 +87,5 @@ func (t *table) copy(v *View) []uint32 {
 			t.row(s.OrdOf(row), int(le32(s.length, row)))
 		}
 	}
-	return to
+	return to, nil
 }

@@ -22,6 +22,17 @@ import (
 type Shape struct {
 	Rotation   *vector.Rotation // nil = rows have no vectors
 	Dimensions int              // custom dimensions per row
+	// Pause is called between blocks of long work, such as a merge: there it may wait, and its error ends the work. It may
+	// be nil.
+	Pause func() error
+}
+
+// pause calls Pause.
+func (h Shape) pause() error {
+	if h.Pause == nil {
+		return nil
+	}
+	return h.Pause()
 }
 
 // Segment is an immutable set of documents, each with a run of rows, one per part. Its slices lie in File. Numbers in

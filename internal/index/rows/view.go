@@ -41,15 +41,6 @@ func (v *View) Has(no int64) (d int, ok bool) {
 	return d, v.IsLive(from)
 }
 
-// eachRow calls f for every live row in order.
-func (v *View) eachRow(f func(row int)) {
-	for row := range v.Rows {
-		if v.IsLive(row) {
-			f(row)
-		}
-	}
-}
-
 // Clone returns a copy of which Delete may be called.
 func (v *View) Clone() View {
 	c := *v
