@@ -15,6 +15,7 @@ import (
 
 	"quarry/internal/expr/filter"
 	"quarry/internal/index"
+	"quarry/internal/index/condition"
 	"quarry/internal/index/manifest"
 	"quarry/internal/index/segment"
 	"quarry/internal/index/vector"
@@ -538,7 +539,8 @@ func TestOddQueries(t *testing.T) {
 // files are written beside them.
 func TestReadersBesideWriter(t *testing.T) {
 	t.Parallel()
-	x, err := index.Open(index.Config{Dir: t.TempDir(), Schema: newSchema(t), Dim: dim, Dimensions: 1})
+	kept := condition.New(3000)
+	x, err := index.Open(index.Config{Dir: t.TempDir(), Schema: newSchema(t), Dim: dim, Dimensions: 1, Conditions: kept})
 	must(t, err)
 	x.SealAt(30, 0)
 	q := sampleQuery(t)
@@ -572,6 +574,9 @@ func TestReadersBesideWriter(t *testing.T) {
 	close(done)
 	wg.Wait()
 	must(t, x.Close())
+	if s := kept.Stats(); s.Entries != 0 || s.Hits == 0 {
+		t.Errorf("results of conditions: %+v", s)
+	}
 }
 
 // The counts of parts and documents that pass a filter are those that the filter itself gives.

@@ -12,7 +12,7 @@ func (x *Index) SealAt(seal, small int) { x.disk.when.Seal, x.disk.when.Small = 
 func (s *Snapshot) Passing(f *filter.Filter) (parts, documents int, err error) {
 	defer guard(&err, s.st.views)()
 	for _, v := range s.st.views {
-		allow := v.Matching(f)
+		allow := v.Matching(f, s.x.cfg.Conditions)
 		if allow == nil {
 			parts, documents = parts+v.LiveRows, documents+v.LiveDocs
 			continue
@@ -25,4 +25,12 @@ func (s *Snapshot) Passing(f *filter.Filter) (parts, documents int, err error) {
 		}
 	}
 	return parts, documents, nil
+}
+
+// Matched counts the live parts that pass f.
+func (s *Snapshot) Matched(f *filter.Filter) (parts int) {
+	for _, v := range s.st.views {
+		parts += rowset.Count(v.Matching(f, s.x.cfg.Conditions))
+	}
+	return parts
 }

@@ -150,7 +150,7 @@ func keptQueries(t *testing.T) []search.Query {
 // written is of the present format.
 func TestFormats(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"format2", "format3", keptNewest} {
+	for _, name := range []string{"format2", "format3", "format3-bounds", keptNewest} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cfg := kept(t, name)
@@ -371,40 +371,43 @@ func TestBeside(t *testing.T) {
 }
 
 // TestOptionalSection proves that without the sections that can be done without, or with newer versions of them, the same is
-// found, and that one which does not belong to its segment is damage.
+// found, and that one which does not belong to its segment is damage: of the columns, where it is of one.
 func TestOptionalSection(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func([]segment.Section) []segment.Section{
-		"newer": newerSection("stem.bounds"),
-		"none": func(in []segment.Section) []segment.Section {
-			return slices.DeleteFunc(in, func(s segment.Section) bool { return s.Name == "stem.bounds" })
-		},
-		"short": func(in []segment.Section) []segment.Section {
-			for i := range in {
-				if in[i].Name == "stem.bounds" {
-					in[i].Data = in[i].Data[8:]
+	for _, section := range []string{"stem.bounds", "sum.4"} {
+		for name, change := range map[string]func([]segment.Section) []segment.Section{
+			"newer": newerSection(section),
+			"none": func(in []segment.Section) []segment.Section {
+				return slices.DeleteFunc(in, func(s segment.Section) bool { return s.Name == section })
+			},
+			"short": func(in []segment.Section) []segment.Section {
+				for i := range in {
+					if in[i].Name == section {
+						in[i].Data = in[i].Data[8:]
+					}
 				}
-			}
-			return in
-		},
-	} {
-		cfg := kept(t, keptNewest)
-		rewrite(t, filepath.Join(cfg.Dir, "1.seg"), change)
-		x, err := index.Open(cfg)
-		must(t, err)
-		if x.Partial() != (name == "short") {
-			t.Errorf("%s: partial %v", name, x.Partial())
-		}
-		if name != "short" {
-			fresh := cfg
-			fresh.Dir = ""
-			want, err := index.Open(fresh)
+				return in
+			},
+		} {
+			cfg := kept(t, keptNewest)
+			rewrite(t, filepath.Join(cfg.Dir, "1.seg"), change)
+			x, err := index.Open(cfg)
 			must(t, err)
-			must(t, want.Replace(keptLast, once(keptNow())))
-			sameHits(t, name, x, want)
-			must(t, want.Close())
+			damaged := name == "short"
+			if x.Partial() != (damaged && section == "stem.bounds") || (x.SchemaVersion() == index.NoSchema) != (damaged && section != "stem.bounds") {
+				t.Errorf("%s %s: partial %v, attributes %d", name, section, x.Partial(), x.SchemaVersion())
+			}
+			if !damaged {
+				fresh := cfg
+				fresh.Dir = ""
+				want, err := index.Open(fresh)
+				must(t, err)
+				must(t, want.Replace(keptLast, once(keptNow())))
+				sameHits(t, name+" "+section, x, want)
+				must(t, want.Close())
+			}
+			must(t, x.Close())
 		}
-		must(t, x.Close())
 	}
 }
 
@@ -462,7 +465,7 @@ func TestUnknownSection(t *testing.T) {
 }
 
 // keptNewest is the kept folder whose sections are those that are written today.
-const keptNewest = "format3-bounds"
+const keptNewest = "format3-summaries"
 
 // TestKeptFolder proves that among the kept folders is one that has every file, section and version that is written now. Where
 // that has changed, another folder is kept beside the others: name it above, and QUARRY_GENERATE=1 writes it.

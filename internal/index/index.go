@@ -14,6 +14,7 @@ import (
 
 	"quarry/internal/expr/filter"
 	"quarry/internal/index/compact"
+	"quarry/internal/index/condition"
 	"quarry/internal/index/layer"
 	"quarry/internal/index/rows"
 	"quarry/internal/index/segment"
@@ -37,6 +38,8 @@ type Config struct {
 	SchemaVersion int64          // of Schema; files of another version lack columns until Retype makes them
 	Dim           int            // of the vectors; 0 = parts have none
 	Dimensions    int            // number of custom dimensions
+	// Conditions keeps results of conditions of filters for all indexes that share it; nil keeps none.
+	Conditions *condition.Cache
 	// Notify is called with an event and an error that the index has dealt with. It may be nil, is called by one
 	// goroutine at a time, and must not call the index.
 	Notify func(event string, err error)

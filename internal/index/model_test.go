@@ -17,6 +17,7 @@ import (
 
 	"quarry/internal/expr/filter"
 	"quarry/internal/index"
+	"quarry/internal/index/condition"
 	"quarry/internal/index/vector"
 	"quarry/internal/search"
 	"quarry/internal/text/analysis"
@@ -377,7 +378,7 @@ func (m *machine) reopen(t *rapid.T, dir string) {
 // fresh builds an index of the model's documents in one segment.
 func (m *machine) fresh(t *rapid.T) *index.Index {
 	cfg := m.cfg
-	cfg.Dir = ""
+	cfg.Dir, cfg.Conditions = "", nil
 	x, err := index.Open(cfg)
 	m.check(t, err)
 	var docs []index.Document
@@ -433,7 +434,7 @@ func TestModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		runs++
 		m := &machine{t: t, schemas: [2]*filter.Schema{schema, other}, o: oracle{schema: schema, docs: map[int64]*index.Document{}}, cfg: index.Config{
-			Dir: filepath.Join(root, fmt.Sprint(runs)), Epoch: 3, Encoder: "e", Schema: schema, Dim: dim, Dimensions: 1,
+			Dir: filepath.Join(root, fmt.Sprint(runs)), Epoch: 3, Encoder: "e", Schema: schema, Dim: dim, Dimensions: 1, Conditions: condition.New(4000),
 			Notify: func(event string, err error) { rt.Fatalf("%s: %v", event, err) },
 		}}
 		m.o.ordinal = m.ordinal
@@ -483,5 +484,8 @@ func TestModel(t *testing.T) {
 			},
 		})
 		m.check(rt, m.x.Close())
+		if s := m.cfg.Conditions.Stats(); s.Entries != 0 || s.Bytes != 0 {
+			rt.Fatalf("results of conditions outlive their segments: %+v", s)
+		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 
+	"quarry/internal/index/condition"
 	"quarry/internal/index/dimension"
 	"quarry/internal/index/lexical"
 	"quarry/internal/index/rowset"
@@ -29,7 +30,7 @@ func (s *Snapshot) Search(ctx context.Context, q search.Query) (hits []search.Hi
 	if (q.Filter != nil || q.Headings != search.WithHeadings) && q.Schema != s.st.of.Version {
 		return nil, fmt.Errorf("search: planned for version %d of the attributes, index has %d: %w", q.Schema, s.st.of.Version, search.ErrSchema)
 	}
-	r := &run{ctx: ctx, st: s.st, q: &q}
+	r := &run{ctx: ctx, st: s.st, q: &q, kept: s.x.cfg.Conditions}
 	if w := dimension.Weights(q.Dimensions); w.Count() {
 		r.weights = w
 	}
@@ -72,7 +73,8 @@ type run struct {
 	vector  *vector.Query
 	lex     *lexical.Scorer   // nil = no lexical side
 	weights dimension.Weights // nil = every dimension has weight 0
-	allow   [][]uint64        // per view: rows that may be hits; nil = all
+	kept    *condition.Cache
+	allow   [][]uint64 // per view: rows that may be hits; nil = all
 }
 
 // place is a row of a view.
@@ -99,7 +101,7 @@ func (r *run) prepare() error {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-		r.allow[i] = v.Matching(r.q.Filter)
+		r.allow[i] = v.Matching(r.q.Filter, r.kept)
 		r.headings(i)
 		r.exclude(i)
 		if r.q.PhrasesRequired && r.lex != nil {

@@ -91,9 +91,11 @@ func (s *Snapshot) Release() {
 // release drops one reference to st, and unmaps what no state holds any more.
 func (x *Index) release(st *state) {
 	var unused []*segment.File
+	var gone []*layer.Set
 	x.mu.Lock()
 	st.refs--
 	if st.refs == 0 {
+		gone = st.valuesBut(x.cur)
 		for _, v := range st.views {
 			v.segment.refs--
 			if v.columns != nil {
@@ -104,6 +106,26 @@ func (x *Index) release(st *state) {
 	}
 	x.mu.Unlock()
 	closeAll(unused)
+	for _, values := range gone {
+		x.cfg.Conditions.Forget(values)
+	}
+}
+
+// valuesBut returns the values of the segments of st that the current state does not have. Results of conditions under
+// them are of no use any more: other states that still have them leave new ones until they are released, too.
+func (st *state) valuesBut(cur *state) (out []*layer.Set) {
+	kept := map[*layer.Set]bool{}
+	if cur != nil {
+		for _, v := range cur.views {
+			kept[v.Values] = true
+		}
+	}
+	for _, v := range st.views {
+		if !kept[v.Values] {
+			out = append(out, v.Values)
+		}
+	}
+	return out
 }
 
 // hold adds a reference of a state to v; the caller holds Index.mu.

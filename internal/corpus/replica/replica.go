@@ -20,6 +20,7 @@ import (
 	"quarry/internal/corpus/document"
 	"quarry/internal/embed"
 	"quarry/internal/index"
+	"quarry/internal/index/condition"
 	"quarry/internal/search"
 	"quarry/internal/text/lang"
 )
@@ -36,8 +37,9 @@ type Config struct {
 
 // Set holds the replicas of one node. Safe for concurrent use.
 type Set struct {
-	cfg  Config
-	mu   sync.Mutex
+	cfg        Config
+	conditions *condition.Cache // of all indexes
+	mu         sync.Mutex
 	open map[int64]*replica // by corpus row number; guarded by mu
 	// closing has a channel for each evicted replica that is still writing its files; guarded by mu. They must not be
 	// opened before the channel is closed.
@@ -58,12 +60,15 @@ type replica struct {
 	whole atomic.Int64
 }
 
+// conditionBytes is what the results of filters' conditions may take together: those of 500 conditions on a million parts.
+const conditionBytes = 64 << 20
+
 // New returns an empty set; replicas open at first use.
 func New(cfg Config) *Set {
 	if cfg.MaxOpen == 0 {
 		cfg.MaxOpen = 1000
 	}
-	return &Set{cfg: cfg, open: map[int64]*replica{}, closing: map[int64]chan struct{}{}}
+	return &Set{cfg: cfg, conditions: condition.New(conditionBytes), open: map[int64]*replica{}, closing: map[int64]chan struct{}{}}
 }
 
 // CatchUp returns when searches show every change of c up to c.Seq.

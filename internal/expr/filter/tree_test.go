@@ -304,3 +304,39 @@ func TestTreeAgrees(t *testing.T) {
 		}
 	})
 }
+
+// TestKey proves that conditions that mean the same by construction have one key, and others have their own, however little
+// they differ.
+func TestKey(t *testing.T) {
+	t.Parallel()
+	s := schema(t)
+	key := func(text string) string {
+		f, err := filter.Parse(text, s, filter.Both)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		return filter.Key(f.Root())
+	}
+	seen := map[string]string{}
+	for _, text := range []string{
+		"doc.dept = 'a'", "doc.dept <> 'a'", "doc.dept = 'b'", "part.kind = 'a'", "doc.dept < 'a'", "doc.dept <= 'a'", "NOT doc.dept = 'a'",
+		"doc.dept = 'a'' 3:b'", "doc.dept IN ('a', 'b')", "doc.dept IN ('a'' 3:', 'b')", "doc.dept IN ('a, b', 'c')", "doc.dept IN ('a', 'b, c')",
+		"doc.dept IS NULL", "'a' IN doc.tags", "doc.a = 1 AND doc.b = 2", "doc.a = 1 OR doc.b = 2", "doc.a = 1 AND (doc.b = 2 OR doc.a = 3)",
+		"doc.a = 1 AND doc.b = 2 OR doc.a = 3", "doc.a - 1 > doc.b", "doc.a - 1.0 > doc.b", "doc.a + 1 > doc.b", "doc.b - 1 > doc.a", "doc.a - doc.b > 1",
+		"doc.a - (1 - doc.b) > 1", "doc.a - 1 - doc.b > 1", "-doc.a > doc.b", "doc.a > doc.b", "1 = 1", "1 = 2", "doc.published",
+	} {
+		k := key(text)
+		if other, ok := seen[k]; ok {
+			t.Errorf("%s and %s have one key: %s", text, other, k)
+		}
+		seen[k] = text
+	}
+	for a, b := range map[string]string{
+		"doc.year > 2020": "2020 < (doc.year)", "doc.dept IN ('b', 'a')": "doc.dept in ('a','b','a')", "doc.a-1>doc.b": " doc.a  -  1 > doc.b ",
+		"part.is_title = false": "part.is_title <> true",
+	} {
+		if key(a) != key(b) {
+			t.Errorf("%s: %s, but %s: %s", a, key(a), b, key(b))
+		}
+	}
+}

@@ -3,7 +3,8 @@
 // Package index calls it.
 //
 // A column is one run of bytes, read where it lies: texts as codes into a sorted dictionary, numbers as 64 bits,
-// booleans as bits, lists as offsets into their elements, and one bit per value that is set where there is one.
+// booleans as bits, lists as offsets into their elements, and one bit per value that is set where there is one. A
+// summary beside it, which it can do without, holds the rows of frequent values and the bounds of numbers.
 package column
 
 import (
@@ -26,6 +27,7 @@ type Column struct {
 	names   []byte // offsets into texts
 	texts   []byte // of the dictionary
 	entries int    // of the dictionary
+	summary *summary
 }
 
 // head is kind, n, elements, entries of the dictionary and its bytes.

@@ -1,9 +1,9 @@
 package column
 
 import (
-	"cmp"
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"quarry/internal/expr/filter"
 )
@@ -13,18 +13,13 @@ import (
 
 // IsNull holds where there is no value.
 func (c *Column) IsNull(out []uint64) {
-	c.presence(out)
 	for i := range out {
-		out[i] = ^out[i]
+		out[i] = ^word(c.present, i)
 	}
 	c.trim(out)
 }
 
-func (c *Column) presence(out []uint64) {
-	for i := range out {
-		out[i] = binary.LittleEndian.Uint64(c.present[8*i:])
-	}
-}
+func word(set []byte, i int) uint64 { return binary.LittleEndian.Uint64(set[8*i:]) }
 
 // trim clears the bits past the last value.
 func (c *Column) trim(out []uint64) {
@@ -33,111 +28,68 @@ func (c *Column) trim(out []uint64) {
 	}
 }
 
-// wants[op] has bit 0, 1 or 2 set when the operator holds for less, equal and greater.
-var wants = map[filter.Op]uint8{
-	filter.Eq: 1 << 1, filter.Ne: 1 << 1, filter.Lt: 1, filter.Le: 1 | 1<<1, filter.Gt: 1 << 2, filter.Ge: 1<<2 | 1<<1,
-}
-
 // Compare holds where the scalar value stands to v in the relation op. Where there is no value, Ne alone holds.
 func (c *Column) Compare(op filter.Op, v filter.Value, out []uint64) {
-	want := wants[op]
-	c.where(out, c.comparison(v, want))
-	if op == filter.Ne {
+	clear(out)
+	switch {
+	case op == filter.Ne:
+		c.Compare(filter.Eq, v, out)
 		for i := range out {
 			out[i] = ^out[i]
 		}
 		c.trim(out)
-	}
-}
-
-// never is the condition that no value meets.
-func never(int) bool { return false }
-
-// comparison returns a test for the values that are present. want is as in wants.
-func (c *Column) comparison(v filter.Value, want uint8) func(i int) bool {
-	holds := func(order int) bool { return want>>(order+1)&1 == 1 }
-	number := v.Kind() == filter.Integer || v.Kind() == filter.RealNumber
-	switch {
-	case c.kind == filter.Integer && v.Kind() == filter.Integer:
-		n := v.Integer()
-		return func(i int) bool { return holds(cmp.Compare(c.integer(i), n)) }
-	case c.kind == filter.Integer && number:
-		f := v.Float()
-		return func(i int) bool { return holds(cmp.Compare(float64(c.integer(i)), f)) }
-	case c.kind == filter.RealNumber && number:
-		f := v.Float()
-		return func(i int) bool { return holds(cmp.Compare(c.real(i), f)) }
-	case c.kind == filter.Boolean && v.Kind() == filter.Boolean:
-		yes, no := holds(cmp.Compare(1, truth(v))), holds(cmp.Compare(0, truth(v)))
-		return func(i int) bool {
-			if bit(c.data, i) {
-				return yes
-			}
-			return no
+	case c.kind.IsList():
+	case c.kind == filter.Boolean:
+		if v.Kind() == filter.Boolean && (op == filter.Eq || op == filter.Le || op == filter.Ge) {
+			c.truth(v.Bool() || op == filter.Ge, !v.Bool() || op == filter.Le, out)
+		} else if v.Kind() == filter.Boolean {
+			c.truth(!v.Bool() && op == filter.Gt, v.Bool() && op == filter.Lt, out)
 		}
-	case c.kind == filter.TextType && v.Kind() == filter.TextType:
-		return c.textComparison(v.Text(), want)
+	default:
+		c.within(c.span(op, v), out)
 	}
-	return never
 }
 
-func truth(v filter.Value) int {
-	if v.Bool() {
-		return 1
-	}
-	return 0
-}
-
-// textComparison returns the test of a condition on texts, which is a range of codes: the dictionary is sorted.
-func (c *Column) textComparison(s string, want uint8) func(i int) bool {
-	code, found := c.search(s)
-	above := code // first code that is greater
-	if found {
-		above++
-	}
-	lo, hi := uint32(code), uint32(above)
-	if want&1 != 0 {
-		lo = 0
-	}
-	if want&(1<<2) != 0 {
-		hi = uint32(c.entries)
-		if want&(1<<1) == 0 {
-			lo = uint32(above)
+// truth adds the booleans that are true, and those that are false.
+func (c *Column) truth(yes, no bool, out []uint64) {
+	for i := range out {
+		present, data := word(c.present, i), word(c.data, i)
+		if yes {
+			out[i] |= present & data
 		}
-	} else if want&(1<<1) == 0 {
-		hi = uint32(code)
+		if no {
+			out[i] |= present &^ data
+		}
 	}
-	return func(i int) bool { x := u32(c.data, 4*i); return x >= lo && x < hi }
 }
 
 // In holds where the scalar value equals one of vs.
 func (c *Column) In(vs []filter.Value, out []uint64) {
-	if c.kind == filter.TextType {
-		wanted := map[uint32]bool{}
-		for _, v := range vs {
-			if code, found := c.search(v.Text()); found && v.Kind() == filter.TextType {
-				wanted[uint32(code)] = true
+	clear(out)
+	var rare []int64 // ranks that no set is of
+	for _, v := range vs {
+		switch {
+		case c.kind.IsList():
+		case c.kind == filter.Boolean:
+			c.truth(v.Kind() == filter.Boolean && v.Bool(), v.Kind() == filter.Boolean && !v.Bool(), out)
+		default:
+			s := c.span(filter.Eq, v)
+			if s.lo != s.hi {
+				c.within(s, out)
+			} else if !c.summary.known(s, out) {
+				rare = append(rare, s.lo)
 			}
 		}
-		if len(wanted) == 0 {
-			clear(out)
-			return
-		}
-		c.where(out, func(i int) bool { return wanted[u32(c.data, 4*i)] })
-		return
 	}
-	tests := make([]func(int) bool, len(vs))
-	for k, v := range vs {
-		tests[k] = c.comparison(v, wants[filter.Eq])
+	if len(rare) == 1 {
+		c.within(span{rare[0], rare[0]}, out)
+	} else if len(rare) > 1 {
+		slices.Sort(rare)
+		c.where(out, func(i int) bool {
+			_, found := slices.BinarySearch(rare, c.rank(i))
+			return found
+		})
 	}
-	c.where(out, func(i int) bool {
-		for _, t := range tests {
-			if t(i) {
-				return true
-			}
-		}
-		return false
-	})
 }
 
 // Contains holds where the list has an element that equals v.
@@ -146,32 +98,149 @@ func (c *Column) Contains(v filter.Value, out []uint64) {
 	if !c.kind.IsList() {
 		return
 	}
-	elements := *c // the elements as if they were values
-	elements.kind = c.kind.Element()
-	test := elements.comparison(v, wants[filter.Eq])
-	c.where(out, func(i int) bool {
-		for e := int(u32(c.offsets, 4*i)); e < int(u32(c.offsets, 4*i+4)); e++ {
-			if test(e) {
-				return true
+	s, some := c.clip(c.span(filter.Eq, v))
+	if !some || s.lo == s.hi && c.summary.known(s, out) {
+		return
+	}
+	owner := 0
+	for e, n := 0, int(u32(c.offsets, 4*c.n)); e < n; e += 64 {
+		for b := c.elementsIn(s, e, min(e+64, n)); b != 0; b &= b - 1 {
+			for at := e + bits.TrailingZeros64(b); int(u32(c.offsets, 4*owner+4)) <= at; {
+				owner++
 			}
+			out[owner>>6] |= 1 << (owner & 63)
 		}
-		return false
-	})
-}
-
-// where sets the bits of the present values that pass test.
-func (c *Column) where(out []uint64, test func(i int) bool) {
-	for w := range out {
-		present := binary.LittleEndian.Uint64(c.present[8*w:])
-		var set uint64
-		for b := present; b != 0; b &= b - 1 {
-			low := b & -b
-			if test(w<<6 + trailing(low)) {
-				set |= low
-			}
-		}
-		out[w] = set
 	}
 }
 
-func trailing(b uint64) int { return bits.TrailingZeros64(b) }
+// unsummed returns the values that the sets of the summary leave open, as bits; nil for none.
+func (c *Column) unsummed() []byte {
+	if c.summary == nil {
+		return c.present
+	}
+	return c.summary.rest
+}
+
+// where adds the values that pass test, but for those whose sets the summary has.
+func (c *Column) where(out []uint64, test func(i int) bool) {
+	mask := c.unsummed()
+	for w := range len(mask) / 8 {
+		for b := word(mask, w); b != 0; b &= b - 1 {
+			if i := bits.TrailingZeros64(b); test(w<<6 + i) {
+				out[w] |= 1 << i
+			}
+		}
+	}
+}
+
+// within adds the values in s: from the sets of the summary, or by looking at all values where that takes less.
+func (c *Column) within(s span, out []uint64) {
+	switch {
+	case s.empty() || s.lo == s.hi && c.summary.known(s, out):
+	case c.summary == nil || c.summary.cost(s) > c.cost(s):
+		c.scan(s, c.present, out)
+	default:
+		c.summary.add(s, out)
+		c.scan(s, c.summary.rest, out)
+	}
+}
+
+// cost returns about how many values a scan for s looks at.
+func (c *Column) cost(s span) int {
+	if c.summary == nil || len(c.summary.zones) == 0 {
+		return c.n
+	}
+	some := 0
+	for z := range len(c.summary.zones) / zoneBytes {
+		if zone := c.summary.zone(z); zone.meets(s) && !zone.inside(s) {
+			some += zoneRows
+		}
+	}
+	return some
+}
+
+// scan adds the values in s of those in mask. Of numbers it looks only at zones that have some in s and some not.
+func (c *Column) scan(s span, mask []byte, out []uint64) {
+	if c.summary == nil || len(c.summary.zones) == 0 {
+		c.scanWords(s, mask, out, 0, len(mask)/8)
+		return
+	}
+	const words = zoneRows / 64
+	for from := 0; from < len(mask)/8; from += words {
+		to := min(from+words, len(mask)/8)
+		zone := c.summary.zone(from / words)
+		switch {
+		case zone.inside(s):
+			for w := from; w < to; w++ {
+				out[w] |= word(mask, w)
+			}
+		case zone.meets(s):
+			c.scanWords(s, mask, out, from, to)
+		}
+	}
+}
+
+// sparse is the number of values in a word below which they are looked at one by one.
+const sparse = 16
+
+// scanWords adds the values in s of those in some words of mask.
+func (c *Column) scanWords(s span, mask []byte, out []uint64, from, to int) {
+	s, some := c.clip(s)
+	if !some {
+		return
+	}
+	for w := from; w < to; w++ {
+		m := word(mask, w)
+		if bits.OnesCount64(m) >= sparse {
+			out[w] |= m & c.elementsIn(s, w<<6, min(w<<6+64, c.n))
+			continue
+		}
+		for b := m; b != 0; b &= b - 1 {
+			if i := bits.TrailingZeros64(b); s.has(c.rank(w<<6 + i)) {
+				out[w] |= 1 << i
+			}
+		}
+	}
+}
+
+// clip returns the ranks of s that elements may have, if there are any.
+func (c *Column) clip(s span) (span, bool) {
+	if c.kind.Element() == filter.TextType {
+		s = span{max(s.lo, 0), min(s.hi, int64(c.entries)-1)}
+	}
+	return s, !s.empty()
+}
+
+// elementsIn returns which of up to 64 elements have a rank in s, which clip returned.
+func (c *Column) elementsIn(s span, from, to int) uint64 {
+	switch c.kind.Element() {
+	case filter.TextType:
+		return codesIn(c.data[4*from:4*to], s)
+	case filter.RealNumber:
+		return numbersIn(c.data[8*from:8*to], s, flip)
+	}
+	return numbersIn(c.data[8*from:8*to], s, 0)
+}
+
+// codesIn returns which of up to 64 codes are in s, without a branch. s begins and ends with a code.
+func codesIn(data []byte, s span) (set uint64) {
+	lo, n := uint32(s.lo), uint64(s.hi-s.lo+1)
+	for i := 0; len(data) >= 4; i++ {
+		set |= (uint64(binary.LittleEndian.Uint32(data)-lo) - n) >> 63 << (i & 63)
+		data = data[4:]
+	}
+	return set
+}
+
+// numbersIn returns which of up to 64 numbers have a rank in s, without a branch. Of negative ones, turned bits turn over.
+func numbersIn(data []byte, s span, turned int64) (set uint64) {
+	width := uint64(s.hi) - uint64(s.lo)
+	for i := 0; len(data) >= 8; i++ {
+		x := int64(binary.LittleEndian.Uint64(data))
+		x ^= x >> 63 & turned
+		_, past := bits.Sub64(width, uint64(x)-uint64(s.lo), 0)
+		set |= (past ^ 1) << (i & 63)
+		data = data[8:]
+	}
+	return set
+}

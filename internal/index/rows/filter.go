@@ -5,23 +5,21 @@ import (
 
 	"quarry/internal/expr/filter"
 	"quarry/internal/index/column"
+	"quarry/internal/index/condition"
 	"quarry/internal/index/layer"
 	"quarry/internal/index/rowset"
 )
 
-// Matching returns the live rows of v that f holds for, one bit per row; nil means all. The caller must not modify it.
-func (v *View) Matching(f *filter.Filter) []uint64 {
+// Matching returns the live rows of v that f holds for, one bit per row; nil means all. Results of its conditions are
+// taken from kept and left there. The caller must not modify what nil gives.
+func (v *View) Matching(f *filter.Filter, kept *condition.Cache) []uint64 {
 	if f == nil {
 		return v.Live
 	}
-	e := evaluation{attrs: v.Values.Schema().Attrs, segment: v.Segment, values: v.Values}
-	within := v.Live
-	if within == nil {
-		within = rowset.All(v.Rows)
-	}
-	out := e.node(f.Root(), within)
-	for i := range out {
-		out[i] &= within[i]
+	e := evaluation{attrs: v.Values.Schema().Attrs, segment: v.Segment, values: v.Values, kept: kept, all: rowset.All(v.Rows)}
+	out := slices.Clone(e.whole(f.Root()))
+	if v.Live != nil {
+		rowset.Intersect(out, v.Live)
 	}
 	return out
 }
@@ -38,6 +36,13 @@ type evaluation struct {
 	attrs   []filter.Attribute
 	segment *Segment
 	values  *layer.Set
+	kept    *condition.Cache
+	all     []uint64 // rows
+}
+
+// whole returns all rows for which n holds, deleted ones too. They may be kept: the caller must not modify them.
+func (e *evaluation) whole(n filter.Node) []uint64 {
+	return e.kept.Rows(e.values, filter.Key(n), func() []uint64 { return e.node(n, e.all) })
 }
 
 // node returns the rows for which n holds. Only those in within matter; the others are not defined.
@@ -55,13 +60,13 @@ func (e *evaluation) node(n filter.Node, within []uint64) []uint64 {
 		return out
 	case filter.Not:
 		out := e.node(n.Node, within)
-		for i := range out {
-			out[i] = ^out[i]
+		for i, all := range e.all {
+			out[i] = all &^ out[i]
 		}
 		return out
 	case filter.Const:
 		if n.Holds {
-			return rowset.All(e.segment.Rows)
+			return e.all
 		}
 		return make([]uint64, len(within))
 	case filter.Compare:
@@ -78,20 +83,45 @@ func (e *evaluation) node(n filter.Node, within []uint64) []uint64 {
 	panic("rows: a filter node that is not known")
 }
 
+// narrow is the share of the rows below which a condition that is evaluated row by row is so on the rows left alone, and not
+// kept.
+const narrow = 8
+
 // and evaluates what columns decide first, and the rest on the rows that are left.
 func (e *evaluation) and(nodes []filter.Node, within []uint64) []uint64 {
-	left := append([]uint64(nil), within...)
+	left := slices.Clone(within)
 	for _, late := range []bool{false, true} {
 		for _, n := range nodes {
-			if _, general := n.(filter.General); general != late {
+			if byRow(n) != late {
 				continue
 			}
-			for i, w := range e.node(n, left) {
-				left[i] &= w
+			rows := rowset.Count(left)
+			switch {
+			case rows == 0:
+				return left
+			case late && rows < e.segment.Rows/narrow && !e.kept.Has(e.values, filter.Key(n)):
+				rowset.Intersect(left, e.node(n, left))
+			default:
+				rowset.Intersect(left, e.whole(n))
 			}
 		}
 	}
 	return left
+}
+
+// byRow reports whether n has a condition that is evaluated row by row.
+func byRow(n filter.Node) bool {
+	switch n := n.(type) {
+	case filter.And:
+		return slices.ContainsFunc(n.Nodes, byRow)
+	case filter.Or:
+		return slices.ContainsFunc(n.Nodes, byRow)
+	case filter.Not:
+		return byRow(n.Node)
+	case filter.General:
+		return true
+	}
+	return false
 }
 
 // rows evaluates a condition on a column and widens it from documents to rows where that is needed.
@@ -100,11 +130,25 @@ func (e *evaluation) rows(attr int, eval func(c *column.Column, out []uint64)) [
 	if e.attrs[attr].Level == filter.Part {
 		return out
 	}
-	wide := make([]uint64, rowset.Words(e.segment.Rows))
-	rowset.Each(out, func(d int) {
-		from, to := e.segment.Run(d)
-		rowset.AddRange(wide, from, to)
+	return e.segment.widen(out)
+}
+
+// widen returns the rows of a set of documents.
+func (s *Segment) widen(docs []uint64) []uint64 {
+	if s.Docs == s.Rows {
+		return docs // each has one
+	}
+	wide := make([]uint64, rowset.Words(s.Rows))
+	from, to := 0, 0 // rows of documents that lie side by side
+	rowset.Each(docs, func(d int) {
+		first, end := s.Run(d)
+		if first != to {
+			rowset.AddRange(wide, from, to)
+			from = first
+		}
+		to = end
 	})
+	rowset.AddRange(wide, from, to)
 	return wide
 }
 

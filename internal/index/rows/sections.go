@@ -16,13 +16,14 @@ var versions = map[string]uint16{
 	"word.dict":   1, "word.index": 1, "word.terms": 1, "word.heads": 1, "word.posts": 1, "word.positions": 1,
 	"vec.hi": 1, "vec.lo": 1, "vec.scale": 1,
 	"col":  1, // col.<ordinal of the attribute>
+	"sum":  1, // sum.<ordinal of the attribute>
 	"live": 1, // of a file of deletes
 }
 
 // version returns the version in which a section is written.
 func version(name string) uint16 {
-	if strings.HasPrefix(name, "col.") {
-		name = "col"
+	if kind, _, ok := strings.Cut(name, "."); ok && (kind == "col" || kind == "sum") {
+		name = kind
 	}
 	return versions[name]
 }

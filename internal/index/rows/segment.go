@@ -105,7 +105,19 @@ func (s *Segment) Sections(epoch int64, encoder string) ([]segment.Section, erro
 	if err != nil {
 		return nil, err
 	}
-	return append([]segment.Section{head}, s.File.Sections()...), nil
+	out := append([]segment.Section{head}, s.File.Sections()...)
+	for i, c := range s.Values.Columns() {
+		out = appendSummary(out, i, c)
+	}
+	return out, nil
+}
+
+// appendSummary appends the summary of the column of an attribute if it has one. Segments in memory are too small to need any.
+func appendSummary(to []segment.Section, attr int, c *column.Column) []segment.Section {
+	if b := c.Summary(); b != nil {
+		to = append(to, section(summaryName(attr), b))
+	}
+	return to
 }
 
 // ColumnSections returns the newest values of v, as whole columns, for a file of that epoch and encoder.
@@ -117,7 +129,7 @@ func (v *View) ColumnSections(epoch int64, encoder string) ([]segment.Section, e
 	}
 	out := []segment.Section{head}
 	for i, c := range whole {
-		out = append(out, section(columnName(i), c.Bytes()))
+		out = appendSummary(append(out, section(columnName(i), c.Bytes())), i, c)
 	}
 	return out, nil
 }
@@ -142,6 +154,9 @@ func ReadMeta(file *segment.File) (m Meta, err error) {
 
 // columnName returns the name of the section with the column of an attribute.
 func columnName(attr int) string { return "col." + strconv.Itoa(attr) }
+
+// summaryName returns the name of the section with the summary of that column.
+func summaryName(attr int) string { return "sum." + strconv.Itoa(attr) }
 
 // Bind returns the segment that the sections of file hold, after it has checked their sizes. It has no values.
 func (h Shape) Bind(file *segment.File, m Meta) (*Segment, error) {
@@ -182,6 +197,12 @@ func BindColumns(file *segment.File, of *layer.Schema, docs, rows int) (*layer.S
 		if err != nil || c.Len() != n || c.Type() != a.Type {
 			b.fail(columnName(i), "not a column of this segment")
 			return nil, b.err
+		}
+		if sum := b.optional(summaryName(i)); sum != nil {
+			if c, err = c.Summarised(sum); err != nil {
+				b.fail(summaryName(i), "not of this column")
+				return nil, b.err
+			}
 		}
 		columns[i] = c
 	}

@@ -32,6 +32,13 @@ func Count(set []uint64) int {
 // Has reports whether row is in the set; nil stands for all rows.
 func Has(set []uint64, row int) bool { return set == nil || set[row>>6]>>(row&63)&1 == 1 }
 
+// Intersect removes from the set the rows that other lacks.
+func Intersect(set, other []uint64) {
+	for i, b := range other {
+		set[i] &= b
+	}
+}
+
 // Add adds row to the set.
 func Add(set []uint64, row int) { set[row>>6] |= 1 << (row & 63) }
 
