@@ -38,7 +38,8 @@ func sampleDocs(from, to int64) []index.Document {
 			if err != nil {
 				panic(err)
 			}
-			p := index.Part{Ord: ord, Vector: packed, Dimensions: []float32{1}}
+			p := index.Part{Ord: ord, Vector: packed, Dimensions: []float32{1}, Values: make([]filter.Value, 5)}
+			p.Values[4] = filter.Text([]string{"note", "rule"}[no%9/8]) // most parts have one, which has a set in the summary
 			for i := range 8 {
 				w := vocabulary[rng.IntN(len(vocabulary))]
 				p.Stems = append(p.Stems, w)
@@ -62,7 +63,7 @@ func puts(from, to int64) []index.Change {
 
 // sampleQuery uses every section of a segment.
 func sampleQuery(t testing.TB) search.Query {
-	f, err := filter.Parse("doc.year > 3 AND doc.dept <> 'b' AND doc.id <> 'x'", newSchema(t), filter.Both)
+	f, err := filter.Parse("doc.year > 3 AND doc.dept <> 'b' AND doc.id <> 'x' AND part.kind = 'note'", newSchema(t), filter.Both)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -275,7 +275,7 @@ func FuzzSummarised(f *testing.F) {
 func BenchmarkConditions(b *testing.B) {
 	const n = 1_000_000
 	rng := rand.New(rand.NewPCG(1, 1))
-	make1 := func(kind filter.Type, value func(i int) filter.Value) *column.Column {
+	columnOf := func(kind filter.Type, value func(i int) filter.Value) *column.Column {
 		c := column.NewBuilder(kind)
 		for i := range n {
 			c.Add(value(i))
@@ -286,13 +286,14 @@ func BenchmarkConditions(b *testing.B) {
 		}
 		return out
 	}
-	twenty := make1(filter.TextType, func(int) filter.Value { return filter.Text(fmt.Sprint("a", rng.IntN(20))) })
-	thousand := make1(filter.TextType, func(int) filter.Value { return filter.Text(fmt.Sprint("t", rng.IntN(1000))) })
-	unique := make1(filter.TextType, func(i int) filter.Value { return filter.Text(fmt.Sprint("d", i)) })
-	numbers := make1(filter.Integer, func(int) filter.Value { return filter.Int(rng.Int64N(1000)) })
-	reals := make1(filter.RealNumber, func(int) filter.Value { return filter.Real(rng.Float64()) })
-	times := make1(filter.Integer, func(i int) filter.Value { return filter.Int(int64(i)*7 + rng.Int64N(100)) })
-	tags := make1(filter.TextList, func(int) filter.Value {
+	twenty := columnOf(filter.TextType, func(int) filter.Value { return filter.Text(fmt.Sprint("a", rng.IntN(20))) })
+	hundred := columnOf(filter.TextType, func(int) filter.Value { return filter.Text(fmt.Sprint("s", rng.IntN(100))) })
+	thousand := columnOf(filter.TextType, func(int) filter.Value { return filter.Text(fmt.Sprint("t", rng.IntN(1000))) })
+	unique := columnOf(filter.TextType, func(i int) filter.Value { return filter.Text(fmt.Sprint("d", i)) })
+	numbers := columnOf(filter.Integer, func(int) filter.Value { return filter.Int(rng.Int64N(1000)) })
+	reals := columnOf(filter.RealNumber, func(int) filter.Value { return filter.Real(rng.Float64()) })
+	times := columnOf(filter.Integer, func(i int) filter.Value { return filter.Int(int64(i)*7 + rng.Int64N(100)) })
+	tags := columnOf(filter.TextList, func(int) filter.Value {
 		return filter.List(filter.TextList, filter.Text(fmt.Sprint("t", rng.IntN(50))), filter.Text(fmt.Sprint("t", rng.IntN(5000))))
 	})
 	for _, bc := range []struct {
@@ -304,6 +305,7 @@ func BenchmarkConditions(b *testing.B) {
 		{"text of 20 in 5", twenty, func(c *column.Column, out []uint64) {
 			c.In([]filter.Value{filter.Text("a1"), filter.Text("a3"), filter.Text("a5"), filter.Text("a7"), filter.Text("a9")}, out)
 		}},
+		{"text of 100", hundred, func(c *column.Column, out []uint64) { c.Compare(filter.Eq, filter.Text("s7"), out) }},
 		{"text of 1000", thousand, func(c *column.Column, out []uint64) { c.Compare(filter.Eq, filter.Text("t7"), out) }},
 		{"text of 1000 from", thousand, func(c *column.Column, out []uint64) { c.Compare(filter.Ge, filter.Text("t5"), out) }},
 		{"unique text", unique, func(c *column.Column, out []uint64) { c.Compare(filter.Eq, filter.Text("d77777"), out) }},
@@ -323,8 +325,5 @@ func BenchmarkConditions(b *testing.B) {
 				}
 			})
 		}
-	}
-	for name, c := range map[string]*column.Column{"text of 20": twenty, "text of 1000": thousand, "unique text": unique, "numbers": numbers, "reals": reals, "lists": tags} {
-		b.Logf("%s: column %d bytes, summary %d", name, len(c.Bytes()), len(c.Summary()))
 	}
 }
