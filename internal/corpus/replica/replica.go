@@ -40,7 +40,7 @@ type Set struct {
 	cfg        Config
 	conditions *condition.Cache // of all indexes
 	mu         sync.Mutex
-	open map[int64]*replica // by corpus row number; guarded by mu
+	open       map[int64]*replica // by corpus row number; guarded by mu
 	// closing has a channel for each evicted replica that is still writing its files; guarded by mu. They must not be
 	// opened before the channel is closed.
 	closing map[int64]chan struct{}
