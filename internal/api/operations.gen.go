@@ -934,7 +934,7 @@ var Operations = []Operation{
 			{Name: "username", In: "path", Schema: "param:path_username", Required: true, Type: "string"},
 		},
 		Audit:   "always",
-		Success: 200, Statuses: []int{200, 400, 401, 403, 404, 504}},
+		Success: 200, Statuses: []int{200, 400, 401, 403, 404, 409, 504}},
 	{ID: "createApiKey", Method: "POST", Path: "/v2/api_keys",
 		Summary: "Create an API key, personal or with roles of its own", Tag: "API Keys",
 		APIRoles: []string{"corpus_viewer", "corpus_developer", "corpus_administrator", "viewer", "administrator", "owner"},

@@ -34,10 +34,10 @@ type Users interface {
 	// corpus that does not exist.
 	CreateUser(ctx context.Context, u User, first CodeRow) error
 	// UpdateUser stores what change returns for the user, in one transaction; change may run more than once. The last
-	// enabled owner cannot be disabled or lose that role (see LastOwner).
+	// enabled owner, and the only one with a way in, cannot be disabled or lose that role (see LastOwner, OnlyOwnerWithWay).
 	UpdateUser(ctx context.Context, username string, change func(User) (User, error)) (User, error)
 	// DeleteUser removes the user with its personal keys and grants unless allow returns an error, in one transaction.
-	// The last enabled owner cannot be removed.
+	// The last enabled owner, and the only one with a way in, cannot be removed.
 	DeleteUser(ctx context.Context, username string, allow func(User) error) error
 }
 
@@ -96,8 +96,22 @@ func LastKey(key id.APIKey) error {
 
 // LastOwner returns the fault for a change that would leave the installation without anyone to manage it.
 func LastOwner(u User) error {
+	return lastOwner("user " + u.Username + " is the last enabled owner and can't be deleted, disabled or have the role owner taken away; make another owner first")
+}
+
+// OnlyOwnerWithWay returns the fault for the same change while no other owner has a way in.
+func OnlyOwnerWithWay(u User) error {
+	return lastOwner("user " + u.Username + " is the only owner with an API key that works or a password, and can't be deleted, disabled or have the role owner taken away; " +
+		"let another owner set a password or make a key first")
+}
+
+func lastOwner(text string) error {
 	f := fault.Invalid()
-	f.Text = "user " + u.Username + " is the last enabled owner and can't be deleted, disabled or have the role owner taken away; make another owner first"
-	f.Code = "last_owner"
+	f.Text, f.Code = text, "last_owner"
 	return f
+}
+
+// LastPassword returns the fault for the end of a password without which nobody could manage the installation.
+func LastPassword(u User) error {
+	return fault.Conflict("last_password", "the password of user %s is the only way in for an owner, and no API key works for one; make a key before it is reset", u.Username)
 }

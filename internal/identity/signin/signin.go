@@ -40,7 +40,8 @@ type Store interface {
 	// Login reads the data of a user by name, in any spelling; ErrNoUser when there is no such user.
 	Login(ctx context.Context, username string) (Login, error)
 	// SetCode replaces the code of a user unless allow returns an error, in one transaction. With Void it also clears the
-	// user's password and invalidates the user's tokens. fault.KindNotFound "user_not_found" when there is no such user.
+	// user's password and invalidates the user's tokens; account.LastPassword where nobody could manage the installation
+	// without that password. fault.KindNotFound "user_not_found" when there is no such user.
 	SetCode(ctx context.Context, c NewCode, allow func(account.User) error) (account.User, error)
 	// SetPassword stores the hash of a password, removes the code and invalidates the user's tokens. done is false, and
 	// nothing has changed, when the user has another code by now or is disabled.

@@ -16,7 +16,7 @@ func TestAccounts(t *testing.T) {
 	onBoth(t, map[string]func(*testing.T, stores){
 		"accounts": testAccounts, "owner once": testOwnerOnce, "user rights": testUserRights, "taken user": testTakenUser,
 		"taken user at once": testTakenUserAtOnce, "list users": testListUsers, "update user": testUpdateUser,
-		"delete user": testDeleteUser, "last owner": testLastOwner,
+		"delete user": testDeleteUser, "last owner": testLastOwner, "last way in": testLastWay, "last way in at once": testLastWayAtOnce,
 		"keys": testKeys, "last key": testLastKey, "key refused": testKeyRefused, "personal key": testPersonalKey, "stale grants": testStaleGrants,
 		"list keys": testListKeys,
 		"client":    testClient, "update client": testUpdateClient, "update client at once": testUpdateClientAtOnce,

@@ -95,25 +95,9 @@ func (s *Store) keys(ctx context.Context, doing, where string, args ...any) ([]a
 	}, keysFrom+where+keysRead, args...)
 }
 
-// keepKey refuses to go on when key is all that is left to an owner: no other key that works has the role owner, and no owner has a
-// password. Clients don't count: nothing keeps the last of them. The lock comes before the look, as in keepOwner.
+// keepKey refuses to go on when key is the only way in to the role owner.
 func keepKey(tx *store.Tx, key id.APIKey) error {
-	if err := tx.Lock(owners); err != nil {
-		return err
-	}
-	var last bool
-	err := tx.QueryRow(`WITH working AS (
-			SELECT k.id FROM api_keys k LEFT JOIN users u ON u.id = k.owner
-			WHERE k.enabled AND (k.owner IS NULL AND k.api_roles LIKE '%"owner"%' OR u.enabled AND u.api_roles LIKE '%"owner"%')
-			UNION ALL SELECT u.id FROM users u JOIN passwords p ON p.user_id = u.id WHERE u.enabled AND u.api_roles LIKE '%"owner"%' AND p.hash <> '')
-		SELECT EXISTS (SELECT 1 FROM working WHERE id = $1) AND NOT EXISTS (SELECT 1 FROM working WHERE id <> $1)`, string(key)).Scan(&last)
-	if err != nil {
-		return fmt.Errorf("count keys of owners: %w", err)
-	}
-	if last {
-		return account.LastKey(key)
-	}
-	return nil
+	return keepWay(tx, "id", string(key), account.LastKey(key))
 }
 
 // EnableKey sets whether a key is accepted.

@@ -46,6 +46,9 @@ func (s *Store) SetCode(ctx context.Context, c signin.NewCode, allow func(accoun
 		if !c.Void {
 			return nil
 		}
+		if err := keepWay(tx, "id", string(u.ID), account.LastPassword(u)); err != nil {
+			return err
+		}
 		if err := tx.Exec(`UPDATE passwords SET hash = '' WHERE user_id = $1`, string(u.ID)); err != nil {
 			return fmt.Errorf("void password: %w", err)
 		}

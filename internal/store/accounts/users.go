@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"quarry/internal/fault"
@@ -164,24 +163,6 @@ func lockUser(tx *store.Tx, username string) (u account.User, err error) {
 	}
 	err = readGrants(tx, map[string]*authz.Rights{string(u.ID): &u.Rights})
 	return u, err
-}
-
-func isOwner(u account.User) bool { return u.Enabled && slices.Contains(u.Rights.API, authz.Owner) }
-
-// keepOwner refuses to go on when u is the last enabled owner. The lock comes before the count, so that of two owners
-// who go at once the second one sees that the first is gone.
-func keepOwner(tx *store.Tx, u account.User) error {
-	if err := tx.Lock(owners); err != nil {
-		return err
-	}
-	var others int
-	if err := tx.QueryRow(`SELECT COUNT(*) FROM users WHERE enabled AND api_roles LIKE '%"owner"%' AND id <> $1`, string(u.ID)).Scan(&others); err != nil {
-		return fmt.Errorf("count owners: %w", err)
-	}
-	if others == 0 {
-		return account.LastOwner(u)
-	}
-	return nil
 }
 
 // DeleteUser removes a user. See account.Users.

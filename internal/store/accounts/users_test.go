@@ -16,6 +16,7 @@ import (
 	"quarry/internal/id"
 	"quarry/internal/identity/account"
 	"quarry/internal/identity/authz"
+	"quarry/internal/identity/signin"
 	"quarry/internal/store/storetest"
 	"quarry/internal/testkit"
 )
@@ -261,6 +262,87 @@ func testLastOwner(t *testing.T, s stores) {
 		if left != 1 || refused.Load() != 1 {
 			t.Errorf("round %d: %d enabled owners are left and %d goodbyes were refused, want one of each", round, left, refused.Load())
 		}
+	}
+}
+
+// testLastWay proves that an owner without a key that works or a password is nobody to leave the installation to, whatever would end
+// the only one with such a way, and that owners who have one and go at once leave one of them.
+func testLastWay(t *testing.T, s stores) {
+	owner := func(name string) account.User {
+		u := storetest.User(name)
+		u.Rights.API = []string{"owner", "viewer"}
+		return createUser(t, s, u)
+	}
+	refused := func(what string, err error, code string) {
+		t.Helper()
+		if f, ok := fault.As(err); !ok || f.Code != code {
+			t.Errorf("%s: %v, want %s", what, err, code)
+		}
+	}
+	ann, bob := owner("ann"), owner("bob")
+	if err := leave(t.Context(), s, "bob", 2); err != nil {
+		t.Errorf("an owner without a way in beside another: %v", err)
+	}
+	bob = owner("bob2")
+	k, _ := storetest.PersonalKey(ann)
+	off, _ := storetest.PersonalKey(bob)
+	off.Enabled = false
+	for _, k := range []account.Key{k, off} {
+		createKey(t, s, k)
+	}
+	for way := range 3 {
+		refused(fmt.Sprint("the only owner with a key, way ", way), leave(t.Context(), s, "ann", way), "last_owner")
+	}
+	allow := func(account.User) error { return nil }
+	code := signin.NewCode{Username: "bob2", CodeRow: account.CodeRow{Digest: "code", Expires: time.Now().Add(time.Hour)}, Void: true}
+	if _, err := s.Accounts.SetCode(t.Context(), code, allow); err != nil {
+		t.Fatal(err)
+	}
+	refused("beside an owner with a code", leave(t.Context(), s, "ann", 0), "last_owner")
+	if done, err := s.Accounts.SetPassword(t.Context(), bob.ID, "code", "hash"); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	if err := leave(t.Context(), s, "ann", 1); err != nil {
+		t.Errorf("beside an owner with a password: %v", err)
+	}
+	_, err := s.Accounts.SetCode(t.Context(), code, allow)
+	refused("the only password", err, "last_password")
+	code.Void = false
+	if _, err := s.Accounts.SetCode(t.Context(), code, allow); err != nil {
+		t.Errorf("a code beside the password: %v", err)
+	}
+	createKey(t, s, key("machine", authz.Rights{API: []string{"owner"}}))
+	code.Void = true
+	if _, err := s.Accounts.SetCode(t.Context(), code, allow); err != nil {
+		t.Errorf("a password beside the key of a machine: %v", err)
+	}
+}
+
+// testLastWayAtOnce proves the same of owners who go at once.
+func testLastWayAtOnce(t *testing.T, s stores) {
+	const n = 6
+	idle := storetest.User("idle")
+	idle.Rights.API = []string{"owner"}
+	createUser(t, s, idle)
+	for i := range n {
+		u := storetest.User(fmt.Sprint("u", i))
+		u.Rights.API = []string{"owner", "viewer"}
+		createUser(t, s, u)
+		k, _ := storetest.PersonalKey(u)
+		createKey(t, s, k)
+	}
+	var refused atomic.Int64
+	testkit.AtOnce(t.Context(), n, func(ctx context.Context, i int) error {
+		err := leave(ctx, s, fmt.Sprint("u", i), i%3)
+		if f, ok := fault.As(err); ok && f.Code == "last_owner" {
+			refused.Add(1)
+		} else if err != nil {
+			t.Errorf("u%d: %v", i, err)
+		}
+		return err
+	})
+	if refused.Load() != 1 {
+		t.Errorf("%d owners were kept beside the one without a way in, want 1", refused.Load())
 	}
 }
 
