@@ -1,5 +1,6 @@
 // Package room marks the calls that free space on a disk. When it is full, the store goes on with what they write and
-// refuses everything else. Package httpapi marks deletions, the store what it removes by itself.
+// refuses everything else. Package httpapi marks deletions, the store what it removes by itself. Expire
+// removes at intervals what has expired.
 package room
 
 import "context"

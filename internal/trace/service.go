@@ -44,31 +44,14 @@ func (s *Service) List(ctx context.Context, l List) (found []Trace, more bool, e
 	return s.Records.List(ctx, l)
 }
 
-const (
-	// expireStep is how many rows a step removes; it keeps the wait of other writes near ten milliseconds.
-	expireStep = 100
-	// expireEvery is the interval between searches for old traces.
-	expireEvery = 10 * time.Minute
-	// retryFirst is the pause after the first failure, as of a full disk; it doubles with each one that follows.
-	retryFirst = 5 * time.Second
-)
+// expireStep is how many rows a step removes; it keeps the wait of other writes near ten milliseconds.
+const expireStep = 100
 
 // Run removes old traces until ctx ends. Several nodes may run it at once.
 func (s *Service) Run(ctx context.Context) {
-	for retry := retryFirst; ; {
-		wait := expireEvery
-		if _, err := s.Expire(ctx, time.Now()); err == nil {
-			retry = retryFirst
-		} else if ctx.Err() == nil {
-			s.log.Warn("old traces are kept for now", "error", err, "again_in", retry)
-			wait, retry = retry, min(2*retry, expireEvery)
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return
-		}
-	}
+	room.Expire(ctx, s.Expire, func(err error, again time.Duration) {
+		s.log.Warn("old traces are kept for now", "error", err, "again_in", again)
+	})
 }
 
 // Expire removes what is older now than the service keeps it, in small steps, and returns how many traces and spans went.

@@ -38,31 +38,14 @@ func (s *Service) Save(ctx context.Context, r Record) {
 	}
 }
 
-const (
-	// expireStep is the number of records removed per step; it keeps the wait of other writes near ten milliseconds.
-	expireStep = 100
-	// expireEvery is the interval between searches for expired records.
-	expireEvery = 10 * time.Minute
-	// retryFirst is the pause after the first failure, as of a full disk; it doubles with each one that follows.
-	retryFirst = 5 * time.Second
-)
+// expireStep is the number of records removed per step; it keeps the wait of other writes near ten milliseconds.
+const expireStep = 100
 
 // Run removes expired records until ctx ends. Several nodes may run it at once.
 func (s *Service) Run(ctx context.Context) {
-	for retry := retryFirst; ; {
-		wait := expireEvery
-		if _, err := s.Expire(ctx, time.Now()); err == nil {
-			retry = retryFirst
-		} else if ctx.Err() == nil {
-			s.log.Warn("old queries stay in the history for now", "error", err, "again_in", retry)
-			wait, retry = retry, min(2*retry, expireEvery)
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return
-		}
-	}
+	room.Expire(ctx, s.Expire, func(err error, again time.Duration) {
+		s.log.Warn("old queries stay in the history for now", "error", err, "again_in", again)
+	})
 }
 
 // Expire removes the records that have expired by now, in small steps, and returns their number.
