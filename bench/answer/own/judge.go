@@ -3,7 +3,6 @@ package own
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 
@@ -15,36 +14,11 @@ import (
 )
 
 // Judge asks the questions of all sets with nothing but defaults and calls f with what the embedded generator would quote first.
-// A set whose documents can't be had is left out.
-func Judge(ctx context.Context, vectors string, f func(Question, builtin.Judgement)) (err error) {
-	sets, err := Sets()
-	if err != nil {
-		return err
-	}
-	dir, err := Folder()
-	if err != nil {
-		return err
-	}
-	s, err := open(ctx, vectors)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	j := &model{provider: builtin.New(s.encoders)}
-	planner := generate.New(preset{}, j, nil, slog.New(slog.DiscardHandler))
-	asked := query.New(query.Config{Searcher: s.evaluation.Retrieve(), Planner: planner, Models: j})
-	for _, set := range sets {
-		documents, err := set.Documents(ctx, dir, true)
-		if missing := new(MissingError); errors.As(err, &missing) {
-			fmt.Printf("skipped: set %s: %s\n", set.Name, missing.Text)
-			continue
-		}
-		if err == nil {
-			err = s.fill(ctx, set.Name, documents)
-		}
-		if err != nil {
-			return err
-		}
+func Judge(ctx context.Context, vectors string, f func(Question, builtin.Judgement)) error {
+	return eachSet(ctx, vectors, func(s *service, set Set) error {
+		j := &model{provider: builtin.New(s.encoders)}
+		planner := generate.New(preset{}, j, nil, slog.New(slog.DiscardHandler))
+		asked := query.New(query.Config{Searcher: s.evaluation.Retrieve(), Planner: planner, Models: j})
 		for _, q := range set.Questions {
 			body, err := json.Marshal(ask(set.Name, q.Question))
 			if err != nil {
@@ -60,8 +34,8 @@ func Judge(ctx context.Context, vectors string, f func(Question, builtin.Judgeme
 			}
 			f(q, j.last)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // preset is the one preset of a Judge. Its prompt is not looked at.

@@ -2,7 +2,6 @@ package own
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -37,46 +36,19 @@ type tally struct {
 	heading float64 // questions whose first hit is the heading of a section with text
 }
 
-// Run fetches the documents of all sets, asks all questions and prints a table with a row for each half of each set and of all.
-func Run(ctx context.Context, o Options) (err error) {
-	sets, err := Sets()
-	if err != nil {
-		return err
-	}
-	dir, err := Folder()
-	if err != nil {
-		return err
-	}
-	s, err := open(ctx, o.Vectors)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
+// Run asks the questions of all sets and prints a table with a row for each half of each set and of all.
+func Run(ctx context.Context, o Options) error {
 	var rows []string
 	var all [2]tally
-	for _, set := range sets {
-		documents, err := set.Documents(ctx, dir, true)
-		if missing := new(MissingError); errors.As(err, &missing) {
-			fmt.Printf("skipped: set %s: %s\n", set.Name, missing.Text)
-			continue
-		}
-		if err == nil {
-			err = set.Verify(documents)
-		}
-		if err != nil {
-			return fmt.Errorf("set %s: %w", set.Name, err)
-		}
-		if err := s.fill(ctx, set.Name, documents); err != nil {
-			return err
-		}
+	if err := eachSet(ctx, o.Vectors, func(s *service, set Set) error {
 		halves, err := s.measure(ctx, set, o.Show)
-		if err != nil {
-			return err
-		}
 		for i := range halves {
 			rows = append(rows, halves[i].row(set.Name, i))
 			all[i].add(halves[i])
 		}
+		return err
+	}); err != nil {
+		return err
 	}
 	fmt.Println("| set | half | with an answer | good | partly | bad | refused wrongly | without | refused | answered | first hit a heading with text |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|")

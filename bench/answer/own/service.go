@@ -67,6 +67,44 @@ func (s *service) close() error {
 	return err
 }
 
+// eachSet starts a service, and for each set fetches the documents, checks the questions against them, makes a corpus of the name of
+// the set, and calls f. A set whose documents can't be had is left out. vectors is as in open.
+func eachSet(ctx context.Context, vectors string, f func(*service, Set) error) (err error) {
+	sets, err := Sets()
+	if err != nil {
+		return err
+	}
+	dir, err := Folder()
+	if err != nil {
+		return err
+	}
+	s, err := open(ctx, vectors)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	for _, set := range sets {
+		documents, err := set.Documents(ctx, dir, true)
+		if missing := new(MissingError); errors.As(err, &missing) {
+			fmt.Printf("skipped: set %s: %s\n", set.Name, missing.Text)
+			continue
+		}
+		if err == nil {
+			err = set.Verify(documents)
+		}
+		if err == nil {
+			err = s.fill(ctx, set.Name, documents)
+		}
+		if err == nil {
+			err = f(s, set)
+		}
+		if err != nil {
+			return fmt.Errorf("set %s: %w", set.Name, err)
+		}
+	}
+	return nil
+}
+
 // call sends a request and reads the answer into out, unless that is nil.
 func (s *service) call(ctx context.Context, method, path, contentType string, body []byte, out any) error {
 	req := httptest.NewRequestWithContext(ctx, method, path, bytes.NewReader(body))
