@@ -34,10 +34,10 @@ func open(t testing.TB, c store.Config) *store.DB {
 	return db
 }
 
-// both runs a test on each engine.
+// both runs a test on each engine, from a database without a schema.
 func both(t *testing.T, test func(t *testing.T, c store.Config)) {
 	t.Run("sqlite", func(t *testing.T) { t.Parallel(); test(t, store.Config{Dir: t.TempDir()}) })
-	t.Run("postgres", func(t *testing.T) { t.Parallel(); test(t, store.Config{URL: storetest.Postgres(t)}) })
+	t.Run("postgres", func(t *testing.T) { t.Parallel(); test(t, store.Config{URL: storetest.Empty(t)}) })
 }
 
 func put(name string) func(*store.Tx) error {
@@ -348,7 +348,7 @@ func TestReadSnapshot(t *testing.T) {
 // schema.
 func TestStartAtOnce(t *testing.T) {
 	t.Parallel()
-	url := storetest.Postgres(t)
+	url := storetest.Empty(t)
 	var all sync.WaitGroup
 	for i := range 4 {
 		all.Go(func() {

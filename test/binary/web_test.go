@@ -27,7 +27,7 @@ func TestToolsOfTheWeb(t *testing.T) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		at := storetest.Postgres(t)
+		at := storetest.Empty(t)
 		toolsOfTheWeb(t, &secretive{hush: newHush(), dir: t.TempDir(), database: at, args: []string{"--database", at}})
 	})
 }

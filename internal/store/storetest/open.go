@@ -1,6 +1,11 @@
 package storetest
 
 import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
 	"testing"
 
 	"quarry/internal/secret/seal"
@@ -9,9 +14,12 @@ import (
 	"quarry/internal/store/secrets"
 )
 
-// Open opens a database and closes it with the test.
+// Open opens a database and closes it with the test. In a folder without one it begins with the schema and no rows.
 func Open(t testing.TB, c store.Config) *store.DB {
 	t.Helper()
+	if err := prepare(c); err != nil {
+		t.Fatal(err)
+	}
 	db, err := store.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +32,48 @@ func Open(t testing.TB, c store.Config) *store.DB {
 	return db
 }
 
-// OnBoth runs test in parallel on SQLite and, where there is a server, on PostgreSQL. config returns an empty database
+// file is the name of the SQLite database in the data folder.
+const file = "quarry.db"
+
+// prepare copies the schema into the folder of a SQLite database that isn't there yet.
+func prepare(c store.Config) error {
+	if c.URL != "" {
+		return nil
+	}
+	at := filepath.Join(c.Dir, file)
+	if found, err := filepath.Glob(at + "*"); err != nil || len(found) > 0 {
+		return err
+	}
+	raw, err := schema()
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.MkdirAll(c.Dir, 0o700), os.WriteFile(at, raw, 0o600))
+}
+
+// schema returns the bytes of a SQLite database that has the schema and no rows.
+var schema = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "quarry-schema-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if err := begin(store.Config{Dir: dir}); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(dir, file))
+})
+
+// begin writes the schema into an empty database.
+func begin(c store.Config) error {
+	db, err := store.Open(context.Background(), c)
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+// OnBoth runs test in parallel on SQLite and, where there is a server, on PostgreSQL. config returns a database with no rows
 // each time.
 func OnBoth(t *testing.T, test func(t *testing.T, config func(testing.TB) store.Config)) {
 	t.Run("SQLite", func(t *testing.T) {

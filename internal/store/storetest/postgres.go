@@ -21,12 +21,29 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // driver "pgx"
 
+	"quarry/internal/store"
 	"quarry/internal/testkit"
 )
 
-// Postgres returns the URL of a fresh, empty database on a server that this test program runs for itself in a
-// temporary folder. Without a PostgreSQL on the machine it skips the test.
+// Postgres returns the URL of a fresh database that has the schema and no rows, on a server that this test program runs for itself
+// in a temporary folder. Without a PostgreSQL on the machine it skips the test.
 func Postgres(t testing.TB) string {
+	t.Helper()
+	s := running(t)
+	if err := migrated(); err != nil {
+		t.Fatalf("write the schema: %v", err)
+	}
+	return s.database(t, " TEMPLATE "+template)
+}
+
+// Empty is Postgres for a test of the schema itself: its database has none.
+func Empty(t testing.TB) string {
+	t.Helper()
+	return running(t).database(t, "")
+}
+
+// running returns the server of the test program.
+func running(t testing.TB) postgres {
 	t.Helper()
 	s := server()
 	if s.skip != "" {
@@ -35,16 +52,34 @@ func Postgres(t testing.TB) string {
 	if s.err != nil {
 		t.Fatalf("start PostgreSQL: %v", s.err)
 	}
+	return s
+}
+
+// template is the database that those with a schema are copied from, which takes a fifth of the time of its migrations.
+const template = "migrated"
+
+// migrated writes template, once.
+var migrated = sync.OnceValue(func() error {
+	s := server()
+	if err := s.exec(context.Background(), "CREATE DATABASE "+template); err != nil {
+		return err
+	}
+	return begin(store.Config{URL: s.url(template)})
+})
+
+// database creates a database for a test.
+func (p postgres) database(t testing.TB, how string) string {
+	t.Helper()
 	name := fmt.Sprintf("q%d", databases.Add(1))
-	if err := s.exec(t.Context(), "CREATE DATABASE "+name); err != nil {
+	if err := p.exec(t.Context(), "CREATE DATABASE "+name+how); err != nil {
 		t.Fatalf("create database: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := s.exec(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+		if err := p.exec(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
 			t.Errorf("drop database: %v", err)
 		}
 	})
-	return s.url(name)
+	return p.url(name)
 }
 
 // Restartable returns the URL of an empty database on a server of the test's own, and what restarts the server: at once, with the
