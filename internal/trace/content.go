@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"quarry/internal/clip"
 )
 
 // note is what stands behind a text that was cut, in place of so many bytes.
@@ -57,12 +59,9 @@ func Cut(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	end := max(most-noteRoom, 0)
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
+	kept := clip.Head(s, most-noteRoom)
 	var b strings.Builder
-	b.WriteString(s[:end])
-	fmt.Fprintf(&b, note, len(s)-end)
+	b.WriteString(kept)
+	fmt.Fprintf(&b, note, len(s)-len(kept))
 	return b.String()
 }

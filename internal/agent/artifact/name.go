@@ -7,8 +7,8 @@ import (
 	"path"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
+	"quarry/internal/clip"
 	"quarry/internal/id"
 )
 
@@ -38,23 +38,12 @@ func Clean(name string) string {
 	if len(ending) > 20 {
 		ending = ""
 	}
-	return cut(strings.TrimSuffix(name, ending), maxFilename-len(ending)) + ending
+	return clip.Head(strings.TrimSuffix(name, ending), maxFilename-len(ending)) + ending
 }
 
 // Original returns a name from outside as it was sent, as far as it can be kept.
 func Original(name string) string {
-	return cut(strings.ReplaceAll(strings.ToValidUTF8(name, "\uFFFD"), "\x00", "\uFFFD"), maxOriginal)
-}
-
-// cut returns the beginning of s that has at most n bytes.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
+	return clip.Head(strings.ReplaceAll(strings.ToValidUTF8(name, "\uFFFD"), "\x00", "\uFFFD"), maxOriginal)
 }
 
 // suffixes are what the random end of an id is made of; suffixLength is how long it is.
@@ -71,7 +60,7 @@ func newID(filename, seed string) string {
 	slug := strings.Join(strings.FieldsFunc(strings.ToLower(filename), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	}), "_")
-	if slug = strings.TrimRight(cut(slug, maxSlug), "_"); slug == "" {
+	if slug = strings.TrimRight(clip.Head(slug, maxSlug), "_"); slug == "" {
 		slug = "file"
 	}
 	end, sum := make([]byte, suffixLength), sha256.Sum256([]byte(seed))

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"quarry/internal/answer/prompt"
+	"quarry/internal/clip"
 	"quarry/internal/expr/vtl"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
@@ -59,20 +59,9 @@ const mostRead = 128 << 10
 func beginnings(results []Passage) []Passage {
 	out := slices.Clone(results)
 	for i := range out {
-		out[i].Text, out[i].Plain = beginning(out[i].Text), beginning(out[i].Plain)
+		out[i].Text, out[i].Plain = clip.Head(out[i].Text, mostRead), clip.Head(out[i].Plain, mostRead)
 	}
 	return out
-}
-
-func beginning(text string) string {
-	if len(text) <= mostRead {
-		return text
-	}
-	end := mostRead
-	for !utf8.RuneStart(text[end]) && end > mostRead-utf8.UTFMax {
-		end--
-	}
-	return text[:end]
 }
 
 // asking returns the text that shows the language of the question: its original wording, and for one that does not show it,

@@ -9,8 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"quarry/internal/clip"
 	"quarry/internal/secret/redact"
 )
 
@@ -41,11 +41,7 @@ func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	end := limit
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return fmt.Sprintf("%s… (%d bytes)", s[:end], len(s))
+	return fmt.Sprintf("%s… (%d bytes)", clip.Head(s, limit), len(s))
 }
 
 // Known is a place in the contract's schema of a body. Mask keeps the values of the members that it knows.

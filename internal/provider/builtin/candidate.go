@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"quarry/internal/llm"
 	"quarry/internal/provider/builtin/passage"
@@ -158,15 +157,4 @@ func quotations(chosen []*candidate) []quotation {
 		}
 	}
 	return out
-}
-
-// head cuts text to n bytes at a character.
-func head(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"quarry/internal/clip"
 	"quarry/internal/llm"
 	"quarry/internal/provider/builtin/confidence"
 )
@@ -25,7 +26,7 @@ func (f *findings) judged(ranked []*candidate, part int) []confidence.Features {
 	for i, c := range ranked {
 		order[i] = place[c]
 	}
-	r := confidence.Read(head(f.question.Parts[part].Text, askedBytes), f.question.Language, f.question.Language == "eng", sentences)
+	r := confidence.Read(clip.Head(f.question.Parts[part].Text, askedBytes), f.question.Language, f.question.Language == "eng", sentences)
 	out := make([]confidence.Features, min(len(ranked), mostSentences))
 	lacking := 0.0
 	if f.question.Parts[part].Kind.Value() && !slices.ContainsFunc(ranked[:len(out)], func(c *candidate) bool { return c.parts[part].kind > 0 }) {

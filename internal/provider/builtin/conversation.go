@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"quarry/internal/clip"
 	"quarry/internal/llm"
 	"quarry/internal/provider/builtin/tool"
 	"quarry/internal/text/analysis"
@@ -174,7 +175,7 @@ func shortParagraph(text string) (asked string, around []string) {
 	case len(paragraphs[n-1]) <= longParagraph:
 		return paragraphs[n-1], paragraphs[:n-1]
 	default:
-		return head(paragraphs[0], longQuestion), paragraphs[1:]
+		return clip.Head(paragraphs[0], longQuestion), paragraphs[1:]
 	}
 }
 

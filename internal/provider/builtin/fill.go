@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"quarry/internal/clip"
 	"quarry/internal/embed"
 	"quarry/internal/llm"
 	"quarry/internal/provider/builtin/form"
@@ -78,7 +79,7 @@ func (m *members) about(words string, passage int) ([]form.Sentence, error) {
 	var about []float32
 	if e, ok := m.provider.encoders.Find(""); ok && m.encoded < mostEncoded {
 		m.encoded++
-		vectors, err := m.provider.kept.of(m.ctx, e, embed.Question, []string{head(words, askedBytes)})
+		vectors, err := m.provider.kept.of(m.ctx, e, embed.Question, []string{clip.Head(words, askedBytes)})
 		if err != nil {
 			return nil, err
 		}

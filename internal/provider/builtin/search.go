@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/internal/clip"
 	"quarry/internal/embed"
 	"quarry/internal/llm"
 	"quarry/internal/provider/builtin/passage"
@@ -144,7 +145,7 @@ func above(passages []llm.Evidence, language string) []map[string]struct{} {
 	out := make([]map[string]struct{}, len(passages))
 	for i, e := range passages {
 		out[i] = map[string]struct{}{}
-		for _, stem := range analysis.Analyze(head(strings.Join(append(e.Headings, e.Title), "\n"), aboveBytes), language).Stems {
+		for _, stem := range analysis.Analyze(clip.Head(strings.Join(append(e.Headings, e.Title), "\n"), aboveBytes), language).Stems {
 			out[i][stem] = struct{}{}
 		}
 	}
@@ -201,7 +202,7 @@ func (p *Provider) encode(ctx context.Context, f *findings, passages []llm.Evide
 	}
 	asked := make([]string, len(f.question.Parts))
 	for i, part := range f.question.Parts {
-		asked[i] = head(part.Text, askedBytes)
+		asked[i] = clip.Head(part.Text, askedBytes)
 	}
 	questions, err := p.kept.of(ctx, e, embed.Question, asked)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"quarry/internal/clip"
 	"quarry/internal/llm"
 	"quarry/internal/provider/builtin/summary"
 	"quarry/internal/text/lang"
@@ -73,7 +74,7 @@ func spoken(messages []llm.Message) []llm.Evidence {
 func languageOf(document []llm.Evidence) string {
 	var some strings.Builder
 	for i := len(document) / 2; i < len(document) && some.Len() < languageBytes; i++ {
-		some.WriteString(head(document[i].Text, languageBytes))
+		some.WriteString(clip.Head(document[i].Text, languageBytes))
 		some.WriteByte('\n')
 	}
 	return lang.Of(some.String(), "")

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"slices"
 	"time"
-	"unicode/utf8"
 
+	"quarry/internal/clip"
 	"quarry/internal/clock"
 	"quarry/internal/query/retrieve"
 	"quarry/internal/room"
@@ -72,11 +72,7 @@ func cut(s string) string {
 	if len(s) <= maxText {
 		return s
 	}
-	n := maxText
-	for !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
+	return clip.Head(s, maxText) + "…"
 }
 
 // bound cuts the results of spans down to MaxBytes, and each prompt and answer to maxText.

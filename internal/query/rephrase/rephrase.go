@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/answer/generate"
+	"quarry/internal/clip"
 	"quarry/internal/llm"
 )
 
@@ -155,11 +156,7 @@ func cut(s string) string {
 	if len(s) <= answerBytes {
 		return s
 	}
-	n := answerBytes
-	for !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
+	return clip.Head(s, answerBytes) + "…"
 }
 
 // What models write around the question: their thoughts, a fence, a label.

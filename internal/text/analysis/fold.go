@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"quarry/internal/clip"
 )
 
 // fold returns the surface form of a word or compound: NFKC (UAX 15), lower case, without invisible characters and
@@ -73,11 +75,7 @@ func limit(w string) string {
 	const digits = 16
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(w)) // never fails
-	cut := MaxBytes - digits
-	for !utf8.RuneStart(w[cut]) {
-		cut--
-	}
-	return fmt.Sprintf("%s%0*x", w[:cut], digits, h.Sum64())
+	return fmt.Sprintf("%s%0*x", clip.Head(w, MaxBytes-digits), digits, h.Sum64())
 }
 
 // unaccent drops the combining diacritical marks of w (U+0300 to U+036F), which English writers often leave out.

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/abadojack/whatlanggo"
+
+	"quarry/internal/clip"
 )
 
 const (
@@ -28,7 +30,7 @@ const (
 // Detect returns the ISO 639-3 code of the language of text and a confidence from 0 to 1. The code is empty if the text
 // has no letters.
 func Detect(text string) (code string, confidence float64) {
-	text = head(text)
+	text = clip.Head(text, maxBytes)
 	s := dominant(text)
 	if s == nil {
 		return "", 0
@@ -70,7 +72,7 @@ func Sure(confidence float64) bool { return confidence >= strong }
 
 // Fits reports whether text is written in a script of the language with this code, or has no letters.
 func Fits(text, code string) bool {
-	s := dominant(head(text))
+	s := dominant(clip.Head(text, maxBytes))
 	return s == nil || s.writes(code)
 }
 
@@ -79,7 +81,7 @@ func Fits(text, code string) bool {
 // English for a text in Latin script whose guess is weak.
 func Of(text, fallback string) string {
 	code, confidence := Detect(text)
-	s := dominant(head(text))
+	s := dominant(clip.Head(text, maxBytes))
 	if s == nil {
 		return fallback
 	}
@@ -120,7 +122,7 @@ const (
 // If there are none, the result is the detected language, in doubt English. Unknown codes count as written in every
 // script.
 func Among(text string, have []Count) []string {
-	text = head(text)
+	text = clip.Head(text, maxBytes)
 	main := dominant(text)
 	code, confidence := Detect(text)
 	detected := Count{}
@@ -170,18 +172,6 @@ func scriptsOf(text string) []*script {
 // known reports whether the language is one of some script's.
 func known(code string) bool {
 	return slices.ContainsFunc(scripts, func(s *script) bool { return s.writes(code) })
-}
-
-// head returns at most the first maxBytes of text, cut at a character boundary.
-func head(text string) string {
-	if len(text) <= maxBytes {
-		return text
-	}
-	cut := maxBytes
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut]
 }
 
 // standard maps the detector's codes of individual languages (Mandarin, Standard Arabic, Iranian Persian) to those of the

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/idna"
+
+	"quarry/internal/clip"
 )
 
 // host is a name of a host, in ASCII.
@@ -17,7 +19,7 @@ var host = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_
 func parseDomain(text string) (string, error) {
 	name, wild := strings.CutPrefix(ascii(text), "*.")
 	if len(name) > 253 || !host.MatchString(name) {
-		return "", fmt.Errorf("%q is no domain: write it without scheme, path and port, as in example.com, docs.example.com or *.example.com", upTo(text, 100))
+		return "", fmt.Errorf("%q is no domain: write it without scheme, path and port, as in example.com, docs.example.com or *.example.com", clip.Head(text, 100))
 	}
 	if wild {
 		name = "*." + name

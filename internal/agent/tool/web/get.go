@@ -19,6 +19,7 @@ import (
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/mask"
 	"quarry/internal/agent/tool/schema"
+	"quarry/internal/clip"
 )
 
 // Get is the name of the tool that makes HTTP requests, and of the type of its configurations.
@@ -283,7 +284,7 @@ func (r *Response) answer(ctx context.Context, c *tool.Call, args *request, used
 			if text = used.Text(c.Mask.Text(text)); r.More {
 				text = used.Trim(c.Mask.Trim(text))
 			}
-			kept := upTo(text, int(cmp.Or(args.Most, defaultContent)))
+			kept := clip.Head(text, int(cmp.Or(args.Most, defaultContent)))
 			out.Content = lines(kept, args.Head, args.Tail)
 			out.Truncated = r.More || len(out.Content) < len(text)
 			return out, nil
@@ -303,7 +304,7 @@ func (r *Response) keep(ctx context.Context, c *tool.Call, used *mask.Mask, out 
 	}
 	hide := func(s string) string { return used.Text(c.Mask.Text(s)) }
 	a, err := c.Files.Create(ctx, artifact.New{
-		Filename: hide(r.filename()), MIME: hide(r.Type), Description: hide("The content of " + upTo(r.URL, 500)),
+		Filename: hide(r.filename()), MIME: hide(r.Type), Description: hide("The content of " + clip.Head(r.URL, 500)),
 	}, bytes.NewReader([]byte(hide(string(r.Content)))))
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/schema"
+	"quarry/internal/clip"
 	"quarry/internal/fault"
 	"quarry/internal/jsonvalue"
 )
@@ -182,7 +183,7 @@ func (q *Query) fit(found []Result) []Result {
 	out := []Result{}
 	for _, r := range found {
 		if len(out) < q.Limit && wanted(r.URL, q.Include, q.Exclude) && !slices.ContainsFunc(out, func(o Result) bool { return o.URL == r.URL }) {
-			r.Title, r.Content = upTo(strings.ToValidUTF8(r.Title, "\uFFFD"), maxTitle), upTo(strings.ToValidUTF8(r.Content, "\uFFFD"), maxPassage)
+			r.Title, r.Content = clip.Head(strings.ToValidUTF8(r.Title, "\uFFFD"), maxTitle), clip.Head(strings.ToValidUTF8(r.Content, "\uFFFD"), maxPassage)
 			out = append(out, r)
 		}
 	}

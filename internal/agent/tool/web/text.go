@@ -83,17 +83,6 @@ func withoutPart(content []byte) []byte {
 	return content
 }
 
-// upTo returns the beginning of a text that has at most most bytes.
-func upTo(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most]
-}
-
 // lines returns the first head and the last tail lines of a text, each once; 0 and 0 mean all of them.
 func lines(text string, head, tail int) string {
 	if head <= 0 && tail <= 0 {

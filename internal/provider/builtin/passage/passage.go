@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
+	"quarry/internal/clip"
 	"quarry/internal/llm"
 )
 
@@ -86,7 +86,7 @@ type cutter struct {
 
 // read adds the pieces of one passage.
 func (c *cutter) read(i int, e *llm.Evidence) {
-	text := head(e.Text, min(c.left, passageBytes))
+	text := clip.Head(e.Text, min(c.left, passageBytes))
 	c.left -= len(text)
 	first := len(c.out)
 	r := reader{cutter: c, passage: i, evidence: e, text: text, before: strings.TrimSpace(e.Before)}
@@ -155,15 +155,4 @@ func bare(text string) string {
 		}
 	}
 	return b.String()
-}
-
-// head cuts text to n bytes at a character.
-func head(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
 }

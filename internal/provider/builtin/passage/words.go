@@ -1,6 +1,10 @@
 package passage
 
-import "strings"
+import (
+	"strings"
+
+	"quarry/internal/clip"
+)
 
 // vocabulary is the words of a language by which pieces are told apart. The empty one tells nothing.
 type vocabulary struct {
@@ -90,7 +94,7 @@ const opening = 80
 
 // leans reports whether a sentence begins with a pronoun whose noun is before it.
 func (v vocabulary) leans(text string) bool {
-	words := strings.Fields(strings.ToLower(head(text, opening)))
+	words := strings.Fields(strings.ToLower(clip.Head(text, opening)))
 	if len(words) < 2 || begins(words, v.nothing) {
 		return false
 	}
@@ -100,7 +104,7 @@ func (v vocabulary) leans(text string) bool {
 
 // sends reports whether a sentence sends readers elsewhere.
 func (v vocabulary) sends(text string) bool {
-	words := strings.Fields(strings.ToLower(head(text, opening)))
+	words := strings.Fields(strings.ToLower(clip.Head(text, opening)))
 	if len(words) == 0 {
 		return false
 	}
@@ -115,7 +119,7 @@ const fewPointing = 16
 
 // sets reports whether a sentence gives the value of what was named before it.
 func (v vocabulary) sets(text string) bool {
-	return begins(strings.Fields(strings.ToLower(head(text, opening))), v.setting)
+	return begins(strings.Fields(strings.ToLower(clip.Head(text, opening))), v.setting)
 }
 
 // address reports whether a text in lower case names a page of the web.

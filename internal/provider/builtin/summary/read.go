@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"quarry/internal/clip"
 	"quarry/internal/llm"
 	"quarry/internal/text/analysis"
 	"quarry/internal/text/sentence"
@@ -150,11 +151,7 @@ func cutAt(s string) int {
 	if at := strings.LastIndexFunc(s[:longest], unicode.IsSpace); at > 0 {
 		return at
 	}
-	at := longest
-	for !utf8.RuneStart(s[at]) {
-		at--
-	}
-	return at
+	return len(clip.Head(s, longest))
 }
 
 // The least words of a sentence that stands by itself, and the least share of letters among its characters that are no blanks:
