@@ -79,7 +79,7 @@ var groups = map[string]group{
 var support = []string{
 	"agent/turn/spans/spanstest",
 	"app/apptest", "blob/blobtest", "corpus/document/documenttest", "identity/signin/signintest", "identity/token/tokentest",
-	"job/jobtest", "llm/llmtest", "provider/google/googletest", "provider/scripted", "provider/scripted/transcript", "store/cutvfs", "store/storetest", "usage/usagetest",
+	"job/jobtest", "llm/llmtest", "provider/google/googletest", "provider/scripted", "provider/scripted/transcript", "store/cutvfs", "store/storetest", "store/storetest/pgserver", "usage/usagetest",
 }
 
 // tools lists programs inside groups that write what the group then contains.
