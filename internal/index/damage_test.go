@@ -524,8 +524,8 @@ func TestOddQueries(t *testing.T) {
 	if _, err := s.Search(ctx, sampleQuery(t)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if hits, err := s.Search(context.Background(), search.Query{K: 9, Exclude: []string{"a"}, PhrasesRequired: true}); err != nil || len(hits) != 0 {
-		t.Errorf("exclusions alone: %v %v", hits, err)
+	if found, err := s.Search(context.Background(), search.Query{K: 9, Exclude: []string{"a"}, PhrasesRequired: true}); err != nil || len(found.Hits) != 0 {
+		t.Errorf("exclusions alone: %v %v", found.Hits, err)
 	}
 	must(t, x.Close())
 	if got := sortedHits(t, x, sampleQuery(t)); len(got) != 0 {
@@ -553,8 +553,8 @@ func TestReadersBesideWriter(t *testing.T) {
 				s := x.Snapshot()
 				first, err := s.Search(context.Background(), q)
 				again, err2 := s.Search(context.Background(), q)
-				if err != nil || err2 != nil || len(first) != len(again) || s.Seq() < seen {
-					t.Errorf("%d and %d hits, %v %v, change %d after %d", len(first), len(again), err, err2, s.Seq(), seen)
+				if err != nil || err2 != nil || len(first.Hits) != len(again.Hits) || s.Seq() < seen {
+					t.Errorf("%d and %d hits, %v %v, change %d after %d", len(first.Hits), len(again.Hits), err, err2, s.Seq(), seen)
 				}
 				seen = s.Seq()
 				s.Release()

@@ -49,13 +49,13 @@ func TestLanguages(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Error(d)
 		}
-		hits, err := s.Search(t.Context(), search.Query{Terms: []string{"x"}, K: 200})
+		found, err := s.Search(t.Context(), search.Query{Terms: []string{"x"}, K: 200})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, h := range hits {
-			if h.BM25 != hits[0].BM25 {
-				t.Fatalf("parts of different languages score %v and %v", h.BM25, hits[0].BM25)
+		for _, h := range found.Hits {
+			if h.BM25 != found.Hits[0].BM25 {
+				t.Fatalf("parts of different languages score %v and %v", h.BM25, found.Hits[0].BM25)
 			}
 		}
 	}

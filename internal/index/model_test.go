@@ -283,7 +283,7 @@ func (m *machine) retype(t *rapid.T) {
 	m.check(t, r.Swap(m.cfg.SchemaVersion))
 }
 
-func (m *machine) search(q search.Query) ([]search.Hit, error) {
+func (m *machine) search(q search.Query) (search.Found, error) {
 	s := m.x.Snapshot()
 	defer s.Release()
 	q.Schema = m.cfg.SchemaVersion
@@ -397,10 +397,11 @@ func sortedHits(t tester, x *index.Index, q search.Query) []search.Hit {
 	t.Helper()
 	s := x.Snapshot()
 	defer s.Release()
-	hits, err := s.Search(context.Background(), q)
+	found, err := s.Search(context.Background(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
+	hits := found.Hits
 	slices.SortFunc(hits, func(a, b search.Hit) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Ord, b.Ord)) })
 	return hits
 }

@@ -201,7 +201,7 @@ const tolerance = 2e-4
 // float64 rounding; on the dense side the same up to the rounding of vectors.
 func (o *oracle) compare(t tester, s *index.Snapshot, q search.Query) {
 	t.Helper()
-	hits, err := s.Search(context.Background(), q)
+	found, err := s.Search(context.Background(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func (o *oracle) compare(t tester, s *index.Snapshot, q search.Query) {
 		}
 	}
 	got := map[string]search.Hit{}
-	for _, h := range hits {
+	for _, h := range found.Hits {
 		e := byKey[fmt.Sprintf("%s/%d", h.ID, h.Ord)]
 		if e == nil {
 			t.Fatalf("hit %+v does not pass or does not exist\n%+v", h, q)
@@ -238,6 +238,52 @@ func (o *oracle) compare(t tester, s *index.Snapshot, q search.Query) {
 			t.Fatalf("hit %s is on neither side", key)
 		}
 	}
+	compareFloors(t, &found, passing, got, q)
+}
+
+// compareFloors checks what each side says of the parts that it left out, and that the plan counts all that pass.
+func compareFloors(t tester, found *search.Found, passing []*entry, got map[string]search.Hit, q search.Query) {
+	t.Helper()
+	matches := func(e *entry) bool { return q.Vector != nil || e.bm25 > 0 }
+	for _, e := range passing {
+		_, ok := got[e.key()]
+		for _, s := range []struct {
+			name    string
+			side    search.Side
+			has     bool // the part belongs to this side
+			score   float64
+			rounded float64
+		}{
+			{"dense", found.Dense, q.Vector != nil, e.cosine, tolerance},
+			{"lexical", found.Lexical, q.HasLexical() && e.bm25 > 0, e.bm25, 1e-9 * (1 + e.bm25)},
+			{"dimensions", found.Dimensions, len(q.Dimensions) > 0 && q.Dimensions[0] != 0 && matches(e), e.weighed(q), 1e-9},
+		} {
+			if !ok && s.has && (s.side.All || s.score > s.side.Floor+s.rounded) {
+				t.Fatalf("%s: %s with %v was left out beside %+v", s.name, e.key(), s.score, s.side)
+			}
+			if s.has && !s.side.Exact {
+				t.Fatalf("%s: not exact: %+v", s.name, s.side)
+			}
+		}
+	}
+	n := 0
+	for _, step := range found.Plan {
+		n += step.Passing
+		if step.Passing > step.Rows || step.Settled > step.Passing || (step.Way == search.WayScan) != (q.Vector != nil) {
+			t.Fatalf("step %+v", step)
+		}
+	}
+	if n != len(passing) {
+		t.Fatalf("%d rows pass by the plan, want %d: %+v", n, len(passing), found.Plan)
+	}
+}
+
+// weighed returns the dimensions of a part as q weighs them.
+func (e *entry) weighed(q search.Query) float64 {
+	if len(q.Dimensions) == 0 {
+		return 0
+	}
+	return q.Dimensions[0] * float64(e.part.Dimensions[0])
 }
 
 // compareSides checks that the best of each side are there, and gives all that may be.
@@ -271,7 +317,7 @@ func (o *oracle) compareSides(t tester, passing []*entry, got map[string]search.
 	}
 	if len(q.Dimensions) > 0 && q.Dimensions[0] != 0 {
 		weighed := slices.DeleteFunc(slices.Clone(passing), func(e *entry) bool { return q.Vector == nil && e.bm25 <= 0 })
-		side("dimensions", 1e-9, func(e *entry) float64 { return q.Dimensions[0] * float64(e.part.Dimensions[0]) }, weighed)
+		side("dimensions", 1e-9, func(e *entry) float64 { return e.weighed(q) }, weighed)
 	}
 	return may
 }

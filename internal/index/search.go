@@ -19,50 +19,59 @@ import (
 // weight, the K best by dimensions, in no order, each scored on all sides. Without a dense side only parts with a BM25
 // score are found. Ties go to the lower id, then the lower part. The result depends on the live documents alone, not on
 // segments, merges or the CPU. A damaged file is an error that is ErrCorrupt.
-func (s *Snapshot) Search(ctx context.Context, q search.Query) (hits []search.Hit, err error) {
+func (s *Snapshot) Search(ctx context.Context, q search.Query) (out search.Found, err error) {
 	defer guard(&err, s.st.views)()
-	if q.K < 1 {
-		return nil, fmt.Errorf("search: pool of %d", q.K)
-	}
-	if q.Dimensions != nil && len(q.Dimensions) != s.x.cfg.Dimensions {
-		return nil, fmt.Errorf("search: %d dimension weights, want %d", len(q.Dimensions), s.x.cfg.Dimensions)
-	}
-	if (q.Filter != nil || q.Headings != search.WithHeadings) && q.Schema != s.st.of.Version {
-		return nil, fmt.Errorf("search: planned for version %d of the attributes, index has %d: %w", q.Schema, s.st.of.Version, search.ErrSchema)
-	}
-	r := &run{ctx: ctx, st: s.st, q: &q, kept: s.x.cfg.Conditions}
-	if w := dimension.Weights(q.Dimensions); w.Count() {
-		r.weights = w
-	}
-	if q.Vector != nil && s.x.rotation != nil {
-		if r.vector, err = vector.NewQuery(s.x.rotation, q.Vector); err != nil {
-			return nil, err
-		}
+	r, err := s.begin(ctx, &q)
+	if err != nil {
+		return search.Found{}, err
 	}
 	if err := r.prepare(); err != nil {
-		return nil, err
+		return search.Found{}, err
 	}
 	found := map[place]bool{}
 	if r.vector != nil {
-		if err := r.side(found, r.dense); err != nil {
-			return nil, err
+		if out.Dense, err = r.side(found, r.dense); err != nil {
+			return search.Found{}, err
 		}
 	}
 	if r.lex != nil {
-		if err := r.side(found, r.lexical); err != nil {
-			return nil, err
+		if out.Lexical, err = r.side(found, r.lexical); err != nil {
+			return search.Found{}, err
 		}
 	}
 	if r.weights != nil {
-		if err := r.side(found, r.dimensions); err != nil {
-			return nil, err
+		if out.Dimensions, err = r.side(found, r.dimensions); err != nil {
+			return search.Found{}, err
 		}
 	}
-	hits = make([]search.Hit, 0, len(found))
+	out.Hits, out.Plan = make([]search.Hit, 0, len(found)), r.plan
 	for p := range found {
-		hits = append(hits, r.hit(p))
+		out.Hits = append(out.Hits, r.hit(p))
 	}
-	return hits, nil
+	return out, nil
+}
+
+// begin returns the search for q if that can be answered.
+func (s *Snapshot) begin(ctx context.Context, q *search.Query) (*run, error) {
+	switch {
+	case q.K < 1:
+		return nil, fmt.Errorf("search: pool of %d", q.K)
+	case q.Dimensions != nil && len(q.Dimensions) != s.x.cfg.Dimensions:
+		return nil, fmt.Errorf("search: %d dimension weights, want %d", len(q.Dimensions), s.x.cfg.Dimensions)
+	case q.Vector != nil && s.x.rotation == nil:
+		return nil, fmt.Errorf("search: a vector of %d dimensions, the index has none", len(q.Vector))
+	case (q.Filter != nil || q.Headings != search.WithHeadings) && q.Schema != s.st.of.Version:
+		return nil, fmt.Errorf("search: planned for version %d of the attributes, index has %d: %w", q.Schema, s.st.of.Version, search.ErrSchema)
+	}
+	r := &run{ctx: ctx, st: s.st, q: q, kept: s.x.cfg.Conditions}
+	if w := dimension.Weights(q.Dimensions); w.Count() {
+		r.weights = w
+	}
+	var err error
+	if q.Vector != nil {
+		r.vector, err = vector.NewQuery(s.x.rotation, q.Vector)
+	}
+	return r, err
 }
 
 // run is one search.
@@ -74,7 +83,9 @@ type run struct {
 	lex     *lexical.Scorer   // nil = no lexical side
 	weights dimension.Weights // nil = every dimension has weight 0
 	kept    *condition.Cache
-	allow   [][]uint64 // per view: rows that may be hits; nil = all
+	allow   [][]uint64    // per view: rows that may be hits; nil = all
+	passing int           // number of those rows
+	plan    []search.Step // per view
 }
 
 // place is a row of a view.
@@ -107,8 +118,24 @@ func (r *run) prepare() error {
 		if r.q.PhrasesRequired && r.lex != nil {
 			r.lex.RequirePhrases(i, r.own(i))
 		}
+		r.count(i)
 	}
 	return nil
+}
+
+// count notes how many rows of view i may be hits.
+func (r *run) count(i int) {
+	v := r.st.views[i]
+	step := search.Step{Segment: v.segment.number, Rows: v.Rows, Passing: v.Rows}
+	switch {
+	case r.allow[i] == nil:
+	case v.Live != nil && &r.allow[i][0] == &v.Live[0]:
+		step.Passing = v.LiveRows
+	default:
+		step.Passing = rowset.Count(r.allow[i])
+	}
+	r.passing += step.Passing
+	r.plan = append(r.plan, step)
 }
 
 // own returns the bitmap of view i, as a copy that may be changed.
@@ -152,11 +179,11 @@ func (r *run) exclude(i int) {
 }
 
 // side adds the K best rows of one side, which scan offers segment by segment.
-func (r *run) side(found map[place]bool, scan func(i int, floor float64, offer func(row int, score float64) float64)) error {
+func (r *run) side(found map[place]bool, scan func(i int, floor float64, offer func(row int, score float64) float64)) (search.Side, error) {
 	t := topk.Top[place]{K: r.q.K, After: r.st.after}
 	for i := range r.st.views {
 		if err := r.ctx.Err(); err != nil {
-			return err
+			return search.Side{}, err
 		}
 		scan(i, t.Floor(), func(row int, score float64) float64 {
 			t.Offer(topk.Item[place]{Score: score, Place: place{int32(i), uint32(row)}})
@@ -166,15 +193,24 @@ func (r *run) side(found map[place]bool, scan func(i int, floor float64, offer f
 	for _, it := range t.Items {
 		found[it.Place] = true
 	}
-	return nil
+	if len(t.Items) < t.K || len(t.Items) == r.passing {
+		return search.Side{All: true, Exact: true}, nil
+	}
+	return search.Side{Floor: t.Floor(), Exact: true}, nil
 }
 
 func (r *run) dense(i int, floor float64, offer func(row int, score float64) float64) {
-	r.st.views[i].Vectors.Search(r.vector, vector.Want{Allow: r.allow[i], K: r.q.K, Floor: floor}, offer)
+	step := &r.plan[i]
+	step.Way = search.WayScan
+	r.st.views[i].Vectors.Search(r.vector, vector.Want{Allow: r.allow[i], K: r.q.K, Floor: floor}, func(row int, score float64) float64 {
+		step.Settled++
+		return offer(row, score)
+	})
 }
 
 func (r *run) lexical(i int, floor float64, offer func(row int, score float64) float64) {
-	r.lex.Search(i, r.allow[i], floor, offer)
+	work := r.lex.Search(i, r.allow[i], floor, offer)
+	r.plan[i].Postings, r.plan[i].Skipped = work.Postings, work.Skipped
 }
 
 // dimensions offers the rows of view i by their dimensions. Without a dense side they need a lexical score.

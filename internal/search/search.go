@@ -25,6 +25,10 @@ type Query struct {
 	Headings        Headings
 	Dimensions      []float64 // weights of the custom dimensions; nil = none
 	K               int       // best parts per side
+	// Pool is how many of the best parts per side an answer has that is not exact, whatever K is, so that such an answer
+	// does not depend on how far somebody looks. An engine that answers exactly does not read it.
+	Pool  int
+	Exact bool // the choice of every side must be that of the full scan
 }
 
 // Headings is what a search does with the headings of sections that have text. Those of sections without are parts like
@@ -51,6 +55,38 @@ type Hit struct {
 	Full   float64 // BM25 of a part of mean length that has every term once; the same for all hits
 	Dims   float64 // sum of Weighed over the custom dimensions
 }
+
+// Found is the answer to a Query: the union of what its sides chose, in no order.
+type Found struct {
+	Hits []Hit
+	// The sides that the query has. That of another is zero, and so is one for which the engine keeps nothing.
+	Dense, Lexical, Dimensions Side
+	Plan                       []Step // what was done in each segment, in the order of the segments
+}
+
+// Side says what one side of a search left out. Its floor bounds what the side scored, so where the side is not exact
+// there may be parts above it that were never looked at.
+type Side struct {
+	Floor float64 // nothing that the side looked at and left out scores above it
+	All   bool    // nothing that matches was left out; then Floor says nothing
+	Exact bool    // the side's choice is that of the full scan
+}
+
+// Step is what a search did in one segment.
+type Step struct {
+	Segment  int    // number of its file, 0 in memory
+	Rows     int    // live and deleted
+	Passing  int    // of them, those that may be hits
+	Way      string // in which the dense side was searched: one of the ways below, "" without such a side
+	Lists    int    // inverted lists that were read
+	Codes    int    // one-bit codes that were compared
+	Settled  int    // rows whose cosine was computed from all bits
+	Postings int    // that were read
+	Skipped  int    // blocks of postings that were not unpacked
+}
+
+// WayScan is the way of a segment of which every passing row was compared.
+const WayScan = "scan"
 
 // ErrSchema is the error of a search whose filter was parsed for another version of the filter attributes than the
 // engine has: read the corpus and plan again.

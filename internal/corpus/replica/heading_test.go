@@ -29,12 +29,12 @@ func (w *fixture) headed(name string, parts int) {
 // ords lists the parts of a document that a search for the word shows.
 func (w *fixture) ords(word string, headings search.Headings) string {
 	w.t.Helper()
-	hits, err := w.set.Search(w.t.Context(), w.corpus(), search.Query{Phrases: [][]string{{word}}, PhrasesRequired: true, Headings: headings, K: 10000})
+	found, err := w.set.Search(w.t.Context(), w.corpus(), search.Query{Phrases: [][]string{{word}}, PhrasesRequired: true, Headings: headings, K: 10000})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	var out []int
-	for _, h := range hits {
+	for _, h := range found.Hits {
 		out = append(out, h.Ord)
 	}
 	slices.Sort(out)

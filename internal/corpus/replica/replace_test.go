@@ -54,9 +54,9 @@ func TestReplacedOnTheWay(t *testing.T) {
 	w.replace("a", "one", 1)
 	then := w.corpus()
 	w.replace("a", "two", 2)
-	hits, err := w.set.Search(t.Context(), then, search.Query{Terms: []string{"stand"}, K: 10})
-	if err != nil || len(hits) != 2 {
-		t.Errorf("%d hits, %v; want the 2 parts of the second version", len(hits), err)
+	found, err := w.set.Search(t.Context(), then, search.Query{Terms: []string{"stand"}, K: 10})
+	if err != nil || len(found.Hits) != 2 {
+		t.Errorf("%d hits, %v; want the 2 parts of the second version", len(found.Hits), err)
 	}
 }
 
@@ -141,13 +141,13 @@ func (w *fixture) once(set *replica.Set, names int) error {
 	if err != nil {
 		return err
 	}
-	hits, err := set.Search(ctx, all[0], search.Query{Terms: []string{"stand"}, K: 10_000})
+	found, err := set.Search(ctx, all[0], search.Query{Terms: []string{"stand"}, K: 10_000})
 	if err != nil {
 		return err
 	}
 	nos, parts := map[string]int64{}, map[string]int{}
-	refs := make([]document.Ref, len(hits))
-	for i, h := range hits {
+	refs := make([]document.Ref, len(found.Hits))
+	for i, h := range found.Hits {
 		if no, known := nos[h.ID]; known && no != h.No {
 			return fmt.Errorf("%s is shown as %d and as %d", h.ID, no, h.No)
 		}
@@ -158,11 +158,11 @@ func (w *fixture) once(set *replica.Set, names int) error {
 	if len(nos) != names {
 		return fmt.Errorf("%d documents are shown, want %d", len(nos), names)
 	}
-	found, err := w.documents.Passages(ctx, all[0].No, refs, document.Window{Whole: true})
-	if err != nil || len(found) != len(refs) {
-		return fmt.Errorf("%d of %d passages: %w", len(found), len(refs), err)
+	passages, err := w.documents.Passages(ctx, all[0].No, refs, document.Window{Whole: true})
+	if err != nil || len(passages) != len(refs) {
+		return fmt.Errorf("%d of %d passages: %w", len(passages), len(refs), err)
 	}
-	for _, p := range found {
+	for _, p := range passages {
 		if n := parts[p.Document.ID]; len(p.Parts) != n || p.Parts[0].Text != fmt.Sprintf("version%d stands here", n-1) {
 			return fmt.Errorf("%s is shown with %d parts, its text is %q", p.Document.ID, n, p.Parts[0].Text)
 		}

@@ -76,15 +76,15 @@ func (s *Set) CatchUp(ctx context.Context, c corpus.Corpus) error {
 	return s.with(ctx, c, func(*index.Snapshot) error { return nil })
 }
 
-// Search brings the replica of c up to c.Seq and searches it. Hits refer to the state of at least c.Seq. The error
-// is search.ErrSchema when the filter was planned for attributes that have been replaced: read c and plan again.
-func (s *Set) Search(ctx context.Context, c corpus.Corpus, q search.Query) (hits []search.Hit, err error) {
+// Search brings the replica of c up to c.Seq and searches it. What is found is of the state of at least c.Seq. The
+// error is search.ErrSchema when the filter was planned for attributes that have been replaced: read c and plan again.
+func (s *Set) Search(ctx context.Context, c corpus.Corpus, q search.Query) (found search.Found, err error) {
 	q.Schema = c.SchemaVersion
 	err = s.with(ctx, c, func(x *index.Snapshot) error {
-		hits, err = x.Search(ctx, q)
+		found, err = x.Search(ctx, q)
 		return err
 	})
-	return hits, err
+	return found, err
 }
 
 // Languages lists the languages of the parts of c, the most frequent first, as of at least c.Seq.

@@ -159,12 +159,12 @@ func (w *fixture) remove(name string) {
 // found lists the documents that a search for the word shows, with their parts.
 func (w *fixture) found(word string) string {
 	w.t.Helper()
-	hits, err := w.set.Search(context.Background(), w.corpus(), search.Query{Phrases: [][]string{{word}}, PhrasesRequired: true, K: 10000})
+	found, err := w.set.Search(context.Background(), w.corpus(), search.Query{Phrases: [][]string{{word}}, PhrasesRequired: true, K: 10000})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	count := map[string]int{}
-	for _, h := range hits {
+	for _, h := range found.Hits {
 		count[h.ID]++
 	}
 	var out []string
@@ -507,8 +507,8 @@ func TestDropped(t *testing.T) {
 		t.Errorf("files remain: %v", files)
 	}
 	// Someone who read the corpus before it went may still ask.
-	if hits, err := w.set.Search(t.Context(), c, search.Query{Terms: []string{"stand"}, K: 10}); err == nil && len(hits) > 0 {
-		t.Errorf("a deleted corpus shows %d parts", len(hits))
+	if found, err := w.set.Search(t.Context(), c, search.Query{Terms: []string{"stand"}, K: 10}); err == nil && len(found.Hits) > 0 {
+		t.Errorf("a deleted corpus shows %d parts", len(found.Hits))
 	}
 }
 
@@ -536,9 +536,9 @@ func TestEviction(t *testing.T) {
 		group.Go(func() {
 			for i := range 30 {
 				at := (i*7 + n) % len(all)
-				hits, err := set.Search(t.Context(), all[at], search.Query{Terms: []string{"stand"}, K: 10000})
-				if want := 2100*(at%2) + at + 1; err != nil || len(hits) != want {
-					t.Errorf("corpus %d: %d parts, %v; want %d", at, len(hits), err, want)
+				found, err := set.Search(t.Context(), all[at], search.Query{Terms: []string{"stand"}, K: 10000})
+				if want := 2100*(at%2) + at + 1; err != nil || len(found.Hits) != want {
+					t.Errorf("corpus %d: %d parts, %v; want %d", at, len(found.Hits), err, want)
 				}
 			}
 		})

@@ -84,8 +84,8 @@ func (x *turning) count(c corpus.Corpus, text string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	hits, err := x.set.Search(context.Background(), c, search.Query{Terms: []string{"stand"}, Filter: f, K: 10000})
-	return len(hits), err
+	found, err := x.set.Search(context.Background(), c, search.Query{Terms: []string{"stand"}, Filter: f, K: 10000})
+	return len(found.Hits), err
 }
 
 func (x *turning) wants(text string, want int) {

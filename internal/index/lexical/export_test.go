@@ -30,6 +30,3 @@ func (s *Scorer) Share(freq uint32, length byte) float64 { return s.share(freq, 
 
 // HighestShare returns what postings of a bound add at most, for a term of weight 1.
 func (s *Scorer) HighestShare(b postings.Bound) float64 { return s.highest(b) }
-
-// Read returns how many postings the last Search has read.
-func (s *Scorer) Read() int { return s.w.read }

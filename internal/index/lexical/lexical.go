@@ -240,9 +240,15 @@ func (s *Scorer) Score(segment, row int) float64 {
 // sparse is the share of rows, one in so many, below which rows are scored one by one instead of list by list.
 const sparse = 32
 
+// Work is what a search of a segment read.
+type Work struct {
+	Postings int
+	Skipped  int // blocks of postings that were not unpacked
+}
+
 // Search offers the rows of a segment in allow (nil for all) that score more than 0 and reach the floor. offer returns
-// the floor from then on, which never falls.
-func (s *Scorer) Search(segment int, allow []uint64, floor float64, offer func(row int, score float64) float64) {
+// the floor from then on, which never falls. Rows that are scored one by one have no postings read.
+func (s *Scorer) Search(segment int, allow []uint64, floor float64, offer func(row int, score float64) float64) Work {
 	rows := s.c.Segments[segment].Rows
 	if allow != nil && sparse*rowset.Count(allow) < rows {
 		rowset.Each(allow, func(row int) {
@@ -250,18 +256,30 @@ func (s *Scorer) Search(segment int, allow []uint64, floor float64, offer func(r
 				floor = offer(row, score)
 			}
 		})
-		return
+		return Work{Skipped: s.blocks(segment)}
 	}
 	size := windowRows
 	if s.window > 0 {
 		size = s.window
 	}
-	if s.w.start(s, segment)*slack < floor {
-		return
+	if s.w.start(s, segment)*slack >= floor {
+		for from := 0; from < rows; from += size {
+			floor = s.w.search(uint32(from), uint32(min(from+size, rows)), allow, floor, offer)
+		}
 	}
-	for from := 0; from < rows; from += size {
-		floor = s.w.search(uint32(from), uint32(min(from+size, rows)), allow, floor, offer)
+	return Work{s.w.read, s.blocks(segment) - s.w.unpacked()}
+}
+
+// blocks returns the number of blocks in the lists of a segment.
+func (s *Scorer) blocks(segment int) int {
+	n := 0
+	for _, t := range s.terms {
+		if l := t.lists[segment]; l.stem >= 0 {
+			from, to := s.c.Segments[segment].Stems.Blocks(l.stem)
+			n += to - from
+		}
 	}
+	return n
 }
 
 // eachPosting calls f for every row of a term.

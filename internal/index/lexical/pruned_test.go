@@ -198,11 +198,17 @@ func TestSkips(t *testing.T) {
 			}
 			s := lexical.NewScorer(c, lexical.Query{Terms: x.terms})
 			s.WindowAt(512)
-			top := best(10, func(offer func(p place, score float64) float64) {
-				s.Search(0, nil, math.Inf(-1), func(row int, score float64) float64 { return offer(place{0, row}, score) })
-			})
-			if len(top) != 10 || s.Read() > most {
-				t.Errorf("%v: %d postings read for the best %d, want at most %d", x.terms, s.Read(), len(top), most)
+			var work lexical.Work
+			search := func(offer func(p place, score float64) float64) {
+				work = s.Search(0, nil, math.Inf(-1), func(row int, score float64) float64 { return offer(place{0, row}, score) })
+			}
+			rows := len(best(len(texts), search))
+			all := work
+			if top := best(10, search); len(top) != 10 || work.Postings > most || most == x.most && work.Skipped == 0 {
+				t.Errorf("%v: %+v for the best %d, want at most %d postings", x.terms, work, len(top), most)
+			}
+			if all.Skipped != 0 || all.Postings < rows || work.Postings+postings.BlockSize*work.Skipped < all.Postings {
+				t.Errorf("%v: %+v for the best 10, %+v for all %d rows", x.terms, work, all, rows)
 			}
 		}
 		c = corpus(texts)

@@ -79,6 +79,18 @@ func (w *window) start(s *Scorer, segment int) (most float64) {
 	return most
 }
 
+// unpacked returns how many blocks of postings were unpacked since start. A block in which two windows meet may be
+// unpacked for each, and counts once.
+func (w *window) unpacked() int {
+	n := 0
+	for i := range w.walks {
+		if k := &w.walks[i]; k.field != nil {
+			n += k.cursor.Unpacked
+		}
+	}
+	return n
+}
+
 // search offers the rows from … end-1 that reach the floor, and returns the floor.
 func (w *window) search(from, end uint32, allow []uint64, floor float64, offer func(row int, score float64) float64) float64 {
 	w.from, w.end, w.allow, w.floor = from, end, allow, floor

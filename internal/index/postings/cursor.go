@@ -8,15 +8,19 @@ import (
 
 // Cursor walks the list of one term block by block. The zero value is ready for Reset. Not safe for concurrent use.
 type Cursor struct {
-	Rows  []uint32 // of the current block
-	f     *Field
-	first int // block heads of the term: first … end-1
-	end   int
-	cur   int
-	base  uint32 // last row before the block
-	freqs bool   // f is decoded
-	rows  [BlockSize]uint32
-	tf    [BlockSize]uint32
+	Rows []uint32 // of the current block
+	// Unpacked is the number of blocks of the list that were unpacked so far; one that is left and entered again counts once
+	// as long as blocks are entered in ascending order.
+	Unpacked int
+	last     int // the furthest of those
+	f        *Field
+	first    int // block heads of the term: first … end-1
+	end      int
+	cur      int
+	base     uint32 // last row before the block
+	freqs    bool   // f is decoded
+	rows     [BlockSize]uint32
+	tf       [BlockSize]uint32
 }
 
 // Reset puts the cursor before the first block of a term.
@@ -24,6 +28,7 @@ func (c *Cursor) Reset(f *Field, term int) {
 	c.f = f
 	c.first, c.end = f.Blocks(term)
 	c.cur, c.base, c.Rows, c.freqs = c.first-1, 0, nil, false
+	c.Unpacked, c.last = 0, c.first-1
 }
 
 // Next moves to the next block and reports whether there is one.
@@ -45,6 +50,9 @@ func (c *Cursor) Block(block int) {
 
 func (c *Cursor) load(block int) {
 	c.cur, c.base, c.freqs = block, 0, false
+	if block > c.last {
+		c.Unpacked, c.last = c.Unpacked+1, block
+	}
 	if block > c.first {
 		c.base = u32(c.f.Heads, (block-1)*headSize)
 	}

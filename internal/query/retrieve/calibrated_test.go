@@ -17,7 +17,7 @@ type perCorpus struct {
 	of    map[int64]fixed
 }
 
-func (s perCorpus) Search(ctx context.Context, c corpus.Corpus, q search.Query) ([]search.Hit, error) {
+func (s perCorpus) Search(ctx context.Context, c corpus.Corpus, q search.Query) (search.Found, error) {
 	return s.of[c.No].Search(ctx, c, q)
 }
 

@@ -24,7 +24,7 @@ type scan struct {
 	vectors   [][]float32
 }
 
-func (s scan) Search(_ context.Context, c corpus.Corpus, q search.Query) (hits []search.Hit, err error) {
+func (s scan) Search(_ context.Context, c corpus.Corpus, q search.Query) (found search.Found, err error) {
 	schema, err := c.Schema()
 	for i := range s.documents {
 		d := &s.documents[i]
@@ -43,10 +43,11 @@ func (s scan) Search(_ context.Context, c corpus.Corpus, q search.Query) (hits [
 			h.Cosine += float64(x * s.vectors[i][j])
 		}
 		if passes && (h.BM25 > 0 || q.Vector != nil) {
-			hits = append(hits, h) // fewer than q.K, so all of them
+			found.Hits = append(found.Hits, h) // fewer than q.K, so all of them
 		}
 	}
-	return hits, err
+	found.Dense, found.Lexical = nothing.Dense, nothing.Lexical
+	return found, err
 }
 
 func (scan) Languages(context.Context, corpus.Corpus) ([]lang.Count, error) {

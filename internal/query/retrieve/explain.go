@@ -229,6 +229,6 @@ func (r *ranking) passes(ctx context.Context, i int, condition string, exclude b
 		q.Vector = make([]float32, encoder.Dim())
 		q.Vector[0] = 1
 	}
-	hits, err := r.candidates.s.engine.Search(ctx, src.corpus, q)
-	return len(hits) > 0, err
+	found, err := r.candidates.s.engine.Search(ctx, src.corpus, q)
+	return len(found.Hits) > 0, err
 }

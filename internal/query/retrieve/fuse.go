@@ -98,17 +98,17 @@ func (s *Service) deepen(
 	for k := max(100, 2*need); ; k *= 4 {
 		search := src.search
 		search.K, search.Headings = k, headings
-		hits, err := s.engine.Search(ctx, src.corpus, search)
+		found, err := s.engine.Search(ctx, src.corpus, search)
 		if err != nil {
 			return nil, err
 		}
-		all := make([]candidate, len(hits))
-		for j, h := range hits {
+		all := make([]candidate, len(found.Hits))
+		for j, h := range found.Hits {
 			src.full = max(src.full, h.Full)
 			all[j] = candidate{hit: h, source: i, score: src.fuse(h.Cosine, h.BM25, h.Dims)}
 		}
 		sortCandidates(all)
-		bound, more := src.unseen(hits, k)
+		bound, more := src.unseen(&found)
 		best := kept(all)
 		if !more || len(best) >= need && best[need-1].score > bound {
 			return best[:min(need, len(best))], nil
@@ -116,37 +116,17 @@ func (s *Service) deepen(
 	}
 }
 
-// unseen returns a bound on the score of every part that a search of depth k did not return, and whether there may be any.
-// The search returned the k best of each side, so a missing part is no better there than the k-th.
-func (s *source) unseen(hits []search.Hit, k int) (bound float64, more bool) {
-	if len(hits) < k {
+// unseen returns a bound on the score of every part that a search looked at and left out, and whether there may be any. Such a
+// part is above the floor of no side; where the lexical side has all parts with a score, it has none.
+func (s *source) unseen(f *search.Found) (bound float64, more bool) {
+	if f.Dense.All || f.Dimensions.All || f.Lexical.All && s.search.Vector == nil {
 		return 0, false
 	}
-	cosines, scores, dims := make([]float64, len(hits)), make([]float64, len(hits)), make([]float64, len(hits))
-	matching := 0
-	for i, h := range hits {
-		cosines[i], scores[i], dims[i] = h.Cosine, h.BM25, h.Dims
-		if h.BM25 > 0 {
-			matching++
-		}
+	bm25 := f.Lexical.Floor
+	if f.Lexical.All {
+		bm25 = 0
 	}
-	if s.search.Vector == nil && matching < k {
-		return 0, false
-	}
-	cosine, bm25 := 0.0, 0.0
-	if s.search.Vector != nil {
-		cosine = kth(cosines, k)
-	}
-	if s.lambda > 0 {
-		bm25 = max(0, kth(scores, k))
-	}
-	return s.fuse(cosine, bm25, kth(dims, k)), true
-}
-
-// kth returns the k-th largest value. It reorders v.
-func kth(v []float64, k int) float64 {
-	slices.SortFunc(v, func(a, b float64) int { return cmp.Compare(b, a) })
-	return v[k-1]
+	return s.fuse(f.Dense.Floor, bm25, f.Dimensions.Floor), true
 }
 
 // sortCandidates orders by score, ties by source, document id and part order, so that paging is stable.

@@ -18,30 +18,38 @@ type fixed []search.Hit
 
 func (fixed) Languages(context.Context, corpus.Corpus) ([]lang.Count, error) { return nil, nil }
 
-func (f fixed) Search(_ context.Context, _ corpus.Corpus, q search.Query) ([]search.Hit, error) {
+func (f fixed) Search(_ context.Context, _ corpus.Corpus, q search.Query) (out search.Found, err error) {
 	if q.Headings == search.OnlyHeadings {
-		return nil, nil
+		return nothing, nil
 	}
 	pick := map[string]search.Hit{}
-	take := func(score func(search.Hit) float64, may func(search.Hit) bool) {
+	take := func(score func(search.Hit) float64, may func(search.Hit) bool) search.Side {
 		all := slices.DeleteFunc(slices.Clone(f), func(h search.Hit) bool { return may != nil && !may(h) })
 		slices.SortFunc(all, func(a, b search.Hit) int { return cmp.Or(cmp.Compare(score(b), score(a)), cmp.Compare(a.ID, b.ID)) })
 		for _, h := range all[:min(q.K, len(all))] {
 			pick[h.ID] = h
 		}
+		if len(all) <= q.K {
+			return search.Side{All: true, Exact: true}
+		}
+		return search.Side{Floor: score(all[q.K-1]), Exact: true}
 	}
 	if q.Vector != nil {
-		take(func(h search.Hit) float64 { return h.Cosine }, nil)
+		out.Dense = take(func(h search.Hit) float64 { return h.Cosine }, nil)
 	}
-	take(func(h search.Hit) float64 { return h.BM25 }, func(h search.Hit) bool { return h.BM25 > 0 })
+	out.Lexical = take(func(h search.Hit) float64 { return h.BM25 }, func(h search.Hit) bool { return h.BM25 > 0 })
 	if q.Dimensions != nil {
-		take(func(h search.Hit) float64 { return h.Dims }, func(h search.Hit) bool { return q.Vector != nil || h.BM25 > 0 })
+		out.Dimensions = take(func(h search.Hit) float64 { return h.Dims }, func(h search.Hit) bool { return q.Vector != nil || h.BM25 > 0 })
 	}
-	var out []search.Hit
 	for _, h := range pick {
-		out = append(out, h)
+		out.Hits = append(out.Hits, h)
 	}
 	return out, nil
+}
+
+// nothing is the answer of an engine that has nothing.
+var nothing = search.Found{
+	Dense: search.Side{All: true, Exact: true}, Lexical: search.Side{All: true, Exact: true}, Dimensions: search.Side{All: true, Exact: true},
 }
 
 func (fixed) Vectors(_ context.Context, _ corpus.Corpus, parts []search.Hit) ([][]float32, error) {

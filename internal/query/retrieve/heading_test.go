@@ -17,7 +17,7 @@ import (
 // headed searches hits of which those with an odd Ord are headings that lead to text.
 type headed struct{ fixed }
 
-func (h headed) Search(ctx context.Context, c corpus.Corpus, q search.Query) ([]search.Hit, error) {
+func (h headed) Search(ctx context.Context, c corpus.Corpus, q search.Query) (search.Found, error) {
 	some := slices.DeleteFunc(slices.Clone(h.fixed), func(x search.Hit) bool {
 		return q.Headings == search.NoHeadings && x.Ord%2 == 1 || q.Headings == search.OnlyHeadings && x.Ord%2 == 0
 	})

@@ -49,14 +49,14 @@ func find(t *testing.T, s *index.Snapshot, text string) string {
 	k := parseKeywords(text)
 	q := search.Query{K: 100, PhrasesRequired: len(k.phrases) > 0}
 	addTerms(&q, k, lang.Among(k.plain, have))
-	hits, err := s.Search(t.Context(), q)
+	found, err := s.Search(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ids []string
-	for _, h := range hits {
-		if h.Full <= 0 || h.BM25 > 2.2*h.Full || h.Full != hits[0].Full {
-			t.Errorf("%q: BM25 %v, of a full match %v, of the first %v", text, h.BM25, h.Full, hits[0].Full)
+	for _, h := range found.Hits {
+		if h.Full <= 0 || h.BM25 > 2.2*h.Full || h.Full != found.Hits[0].Full {
+			t.Errorf("%q: BM25 %v, of a full match %v, of the first %v", text, h.BM25, h.Full, found.Hits[0].Full)
 		}
 		ids = append(ids, h.ID)
 	}

@@ -97,8 +97,8 @@ type Engine interface {
 	// Search returns the union of the best q.K parts on each side of q (cosine, BM25 above 0, custom dimensions with a
 	// weight) among those that pass the filter and that q.Headings asks for, each scored on all sides, from a state that
 	// includes change c.Seq. Without a dense side, only parts with a BM25 score are found. Ties are broken by document id
-	// and part order.
-	Search(ctx context.Context, c corpus.Corpus, q search.Query) ([]search.Hit, error)
+	// and part order. A side that is not exact says so, and bounds what it looked at.
+	Search(ctx context.Context, c corpus.Corpus, q search.Query) (search.Found, error)
 	// Languages returns the languages of the parts of a corpus, the most frequent first, from such a state.
 	Languages(ctx context.Context, c corpus.Corpus) ([]lang.Count, error)
 	// Vectors returns the vector of each part, of unit length; nil for a part that was deleted or has none.
