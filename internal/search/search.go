@@ -64,7 +64,7 @@ type Found struct {
 	Plan                       []Step // what was done in each segment, in the order of the segments
 }
 
-// Side says what one side of a search left out. Its floor bounds what the side scored, so where the side is not exact
+// Side is what one side of a search left out. Its floor bounds what the side scored, so where the side is not exact
 // there may be parts above it that were never looked at.
 type Side struct {
 	Floor float64 // nothing that the side looked at and left out scores above it
