@@ -4,6 +4,7 @@ package archive
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"encoding/xml"
 	"errors"
@@ -17,16 +18,18 @@ import (
 // Limits of one file. An upload has at most 10 MB, and the text of real documents is compressed 10 to 20 times.
 const (
 	maxEntries  = 10_000
-	maxDeclared = 1 << 30  // uncompressed bytes of all entries, pictures included, as the directory declares them
-	maxRead     = 64 << 20 // uncompressed bytes of all parts that are read
-	maxRatio    = 250      // of a part's uncompressed to its compressed size ...
-	ratioFrom   = 1 << 20  // ... for parts above this uncompressed size
+	maxDeclared = 1 << 30   // uncompressed bytes of all entries, pictures included, as the directory declares them
+	maxRead     = 64 << 20  // uncompressed bytes of all parts that are read whole
+	maxStreamed = 256 << 20 // uncompressed bytes of all parts that are read piece by piece
+	maxRatio    = 250       // of a part's uncompressed to its compressed size ...
+	ratioFrom   = 1 << 20   // ... for parts above this uncompressed size
 )
 
 // Archive is an open file. It is not safe for concurrent use.
 type Archive struct {
 	parts map[string]*zip.File // by key
 	left  int64                // bytes that may still be read, of maxRead
+	flow  int64                // and streamed, of maxStreamed
 }
 
 // Open reads the directory of an archive. Its errors wrap outline.ErrUnparsable.
@@ -38,7 +41,7 @@ func Open(data []byte) (*Archive, error) {
 	if len(z.File) > maxEntries {
 		return nil, bad("the archive has more than %d entries", maxEntries)
 	}
-	a := &Archive{parts: make(map[string]*zip.File, len(z.File)), left: maxRead}
+	a := &Archive{parts: make(map[string]*zip.File, len(z.File)), left: maxRead, flow: maxStreamed}
 	var declared uint64
 	for _, f := range z.File {
 		// Each addend is clipped, so that the sum can't wrap around.
@@ -65,8 +68,8 @@ func (a *Archive) Read(name string) ([]byte, error) {
 	if f == nil {
 		return nil, nil
 	}
-	if f.UncompressedSize64 > ratioFrom && f.UncompressedSize64/maxRatio > f.CompressedSize64 {
-		return nil, bad("%s is compressed more than %d times", f.Name, maxRatio)
+	if err := fit(f); err != nil {
+		return nil, err
 	}
 	if f.UncompressedSize64 > uint64(a.left) {
 		return nil, bad("the texts of the archive unpack to more than %d MB", maxRead>>20)
@@ -87,6 +90,38 @@ func (a *Archive) Read(name string) ([]byte, error) {
 	}
 	a.left -= int64(len(out))
 	return out, nil
+}
+
+// fit returns an error for a part that is compressed better than any text.
+func fit(f *zip.File) error {
+	if f.UncompressedSize64 > ratioFrom && f.UncompressedSize64/maxRatio > f.CompressedSize64 {
+		return bad("%s is compressed more than %d times", f.Name, maxRatio)
+	}
+	return nil
+}
+
+// Stream calls read with the elements of a part, which is never in memory as a whole; a part that is missing has none. The error wraps
+// outline.ErrUnparsable.
+func (a *Archive) Stream(name string, read func(x *XML)) error {
+	f := a.parts[key(name)]
+	if f == nil {
+		return nil
+	}
+	if err := fit(f); err != nil {
+		return err
+	}
+	if f.UncompressedSize64 > uint64(a.flow) {
+		return bad("the sheets of the archive unpack to more than %d MB", maxStreamed>>20)
+	}
+	a.flow -= int64(f.UncompressedSize64)
+	r, err := f.Open() // which gives no more bytes than are declared
+	if err != nil {
+		return bad("%s: %w", f.Name, err)
+	}
+	defer r.Close()
+	x := newXML(bufio.NewReaderSize(r, 64<<10))
+	read(x)
+	return x.Err()
 }
 
 // Each calls visit for the elements of a part, and with the reader that they come from; a part that is missing has none.

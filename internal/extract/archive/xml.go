@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/xml"
 	"errors"
@@ -17,15 +18,20 @@ const maxDepth = 400
 // XML reads the elements of a part in document order. Entities other than the five predefined ones are an error, so that
 // none can expand. After an error the part is at its end, for every method; Err returns the error.
 type XML struct {
-	d     *xml.Decoder
-	depth int
-	err   error
+	d       *xml.Decoder
+	depth   int
+	stopped bool // nothing more is wanted
+	err     error
 }
 
 // NewXML returns a reader of data, in the encoding that a byte order mark of UTF-16 or the XML declaration determines.
-func NewXML(data []byte) *XML {
-	marked := bytes.HasPrefix(data, []byte("\xFF\xFE")) || bytes.HasPrefix(data, []byte("\xFE\xFF"))
-	var r io.Reader = bytes.NewReader(data)
+func NewXML(data []byte) *XML { return newXML(bufio.NewReaderSize(bytes.NewReader(data), 16)) }
+
+// newXML is NewXML for a stream.
+func newXML(in *bufio.Reader) *XML {
+	head, _ := in.Peek(2) // an error comes again when it is read
+	marked := bytes.Equal(head, []byte("\xFF\xFE")) || bytes.Equal(head, []byte("\xFE\xFF"))
+	var r io.Reader = in
 	if marked {
 		r = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Reader(r)
 	}
@@ -45,7 +51,7 @@ func (x *XML) Err() error { return x.err }
 // next returns the next start element, end element or text, or nil at the end of the part. A text is valid only until the
 // next call.
 func (x *XML) next() xml.Token {
-	for x.err == nil {
+	for x.err == nil && !x.stopped {
 		t, err := x.d.Token()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -94,6 +100,12 @@ func (x *XML) walk(visit func(xml.StartElement), text func([]byte)) {
 		}
 	}
 }
+
+// Texts is Each that also calls text with the texts between the elements, which are valid only during the call.
+func (x *XML) Texts(visit func(xml.StartElement), text func([]byte)) { x.walk(visit, text) }
+
+// Stop ends the part: nothing more is read of it.
+func (x *XML) Stop() { x.stopped = true }
 
 // Skip skips the rest of the element that was started last.
 func (x *XML) Skip() { x.Each(func(xml.StartElement) {}) }

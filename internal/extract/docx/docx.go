@@ -15,42 +15,33 @@ import (
 	"strings"
 
 	"quarry/internal/extract/archive"
+	"quarry/internal/extract/ooxml"
 	"quarry/internal/extract/outline"
 )
 
-// compoundFile is the signature of a compound file (MS-CFB), which contains a document in the binary format of Word
-// before 2007 or one that Word has encrypted.
-const compoundFile = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"
-
-// Read parses a Word document. Its errors wrap outline.ErrUnparsable.
+// Read parses a Word document. Its errors wrap outline.ErrUnparsable or outline.ErrProtected.
 func Read(data []byte) (*outline.Document, error) {
-	if bytes.HasPrefix(data, []byte(compoundFile)) {
-		return nil, fmt.Errorf("%w: it is encrypted with a password or in the format of Word before 2007", outline.ErrUnparsable)
-	}
-	a, err := archive.Open(data)
+	a, err := ooxml.Open(data, ooxml.Word)
 	if err != nil {
 		return nil, err
 	}
-	main, err := mainPart(a)
-	if err != nil {
-		return nil, err
-	}
+	main := a.Main
 	r := &reader{out: &outline.Builder{}, counters: map[string]*counter{}, notes: map[string]string{}}
-	if r.styles, err = readStyles(a, relative(main, "styles.xml")); err != nil {
+	if r.styles, err = readStyles(a.Archive, relative(main, "styles.xml")); err != nil {
 		return nil, err
 	}
-	if r.numbering, err = readNumbering(a, relative(main, "numbering.xml")); err != nil {
+	if r.numbering, err = readNumbering(a.Archive, relative(main, "numbering.xml")); err != nil {
 		return nil, err
 	}
 	for _, kind := range []string{"footnote", "endnote"} {
-		if err := r.readNotes(a, relative(main, kind+"s.xml"), kind); err != nil {
+		if err := r.readNotes(a.Archive, relative(main, kind+"s.xml"), kind); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.readBody(a, main); err != nil {
+	if err := r.readBody(a.Archive, main); err != nil {
 		return nil, err
 	}
-	metadata, err := properties(a)
+	metadata, err := a.Properties()
 	if err != nil {
 		return nil, err
 	}
@@ -58,36 +49,7 @@ func Read(data []byte) (*outline.Document, error) {
 }
 
 // Is reports whether data is a Word document, judging by its content.
-func Is(data []byte) bool {
-	a, err := archive.Open(data)
-	if err != nil {
-		return false
-	}
-	_, err = mainPart(a)
-	return err == nil
-}
-
-// mainPart returns the name of the part that holds the text: the target of the package's relationship, or else the usual
-// name.
-func mainPart(a *archive.Archive) (string, error) {
-	const usual = "word/document.xml"
-	name := usual
-	err := a.Each("_rels/.rels", func(_ *archive.XML, e xml.StartElement) {
-		if e.Name.Local == "Relationship" && strings.HasSuffix(archive.Attr(e, "Type"), "/officeDocument") {
-			name = path.Clean(strings.TrimLeft(archive.Attr(e, "Target"), "/"))
-		}
-	})
-	if err != nil {
-		return "", err
-	}
-	if !a.Has(name) {
-		name = usual
-	}
-	if !a.Has(name) || strings.HasPrefix(name, "xl/") || strings.HasPrefix(name, "ppt/") {
-		return "", fmt.Errorf("%w: the archive holds no Word document", outline.ErrUnparsable)
-	}
-	return name, nil
-}
+func Is(data []byte) bool { return ooxml.Is(data, ooxml.Word) }
 
 // relative returns the name of the part in the same folder as main.
 func relative(main, name string) string { return path.Join(path.Dir(main), name) }

@@ -197,7 +197,7 @@ func TestReadRefusals(t *testing.T) {
 		{"text", []byte("hello"), "zip"},
 		{"cut off", whole[:len(whole)-30], "zip"},
 		{"damaged", damaged, ""},
-		{"encrypted", []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1 and so on"), "encrypted"},
+		{"encrypted", []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1 and so on"), "before 2007"},
 		{"another format", file(t, map[string]string{"xl/workbook.xml": "<x/>"}), "no Word document"},
 		{"no body", file(t, map[string]string{"word/document.xml": "<w:document xmlns:w='w'/>"}), "no body"},
 		{"broken XML", word(t, "<w:p><w:r></w:p>"), ""},

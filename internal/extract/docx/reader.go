@@ -219,17 +219,17 @@ func (r *reader) put(b block) {
 	case p.title:
 		r.flushCaption()
 		r.titled = true
-		r.out.Heading(1, oneLine(text))
+		r.out.Heading(1, outline.OneLine(text))
 	case p.level > 0:
 		r.flushCaption()
 		level := p.level
 		if r.titled {
 			level++
 		}
-		r.out.Heading(level, r.numbered(p, oneLine(text)))
+		r.out.Heading(level, r.numbered(p, outline.OneLine(text)))
 	case p.caption:
 		r.flushCaption()
-		r.caption, r.captionAt = oneLine(text), p.page
+		r.caption, r.captionAt = outline.OneLine(text), p.page
 	case p.numID != "" && p.numID != "0":
 		r.flushCaption()
 		line := strings.Repeat("  ", min(p.numLvl, maxLevels)) + r.numbered(p, text)
@@ -272,5 +272,3 @@ func (r *reader) flushCaption() {
 		r.caption = ""
 	}
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

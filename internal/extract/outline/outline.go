@@ -203,3 +203,6 @@ func tree(nodes []*node) []Section {
 	}
 	return out
 }
+
+// OneLine returns text with every run of white space as one space, and none around it.
+func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -1,4 +1,4 @@
-package docx
+package ooxml
 
 import (
 	"encoding/xml"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"quarry/internal/extract/archive"
+	"quarry/internal/extract/outline"
 )
 
 // coreProperties maps the elements of docProps/core.xml to keys of metadata, which are the same for every format.
@@ -19,16 +20,16 @@ var coreProperties = map[string]string{
 // appProperties maps those of docProps/app.xml, which are counts.
 var appProperties = map[string]string{"Pages": "Page-Count", "Words": "Word-Count"}
 
-// properties returns the metadata of the file.
-func properties(a *archive.Archive) (map[string]any, error) {
+// Properties returns the metadata of the file.
+func (p *Package) Properties() (map[string]any, error) {
 	m := map[string]any{}
 	for _, part := range []string{"docProps/core.xml", "docProps/app.xml"} {
-		err := a.Each(part, func(x *archive.XML, e xml.StartElement) {
+		err := p.Each(part, func(x *archive.XML, e xml.StartElement) {
 			text, number := coreProperties[e.Name.Local], appProperties[e.Name.Local]
 			if text == "" && number == "" {
 				return
 			}
-			value := oneLine(x.Text())
+			value := outline.OneLine(x.Text())
 			switch {
 			case value == "":
 			case number != "":
