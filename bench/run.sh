@@ -44,6 +44,8 @@ echo "== queries during a bulk update"
 go run ./bench/update -binary ./quarry
 echo "== a folder in step: ten thousand files again"
 go run ./bench/folder -binary ./quarry
+echo "== files of every kind, beside another parser"
+go run ./bench/files -binary ./quarry
 echo "== who calls: authentication, lists of keys and users, small reads on one core"
 go run ./bench/identity -binary ./quarry
 echo "== streamed answers: first token, leaving, a thousand at once"

@@ -100,13 +100,18 @@ func (p *Process) Call(method, path string, body any) (int, []byte, error) {
 		}
 		in = bytes.NewReader(raw)
 	}
-	req, err := http.NewRequest(method, p.url+path, in)
+	return p.Send(method, path, "application/json", in)
+}
+
+// Send is Call with a body of another type.
+func (p *Process) Send(method, path, contentType string, body io.Reader) (int, []byte, error) {
+	req, err := http.NewRequest(method, p.url+path, body)
 	if err != nil {
 		return 0, nil, err
 	}
 	req.Header.Set("x-api-key", p.key)
 	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", contentType)
 	}
 	res, err := p.client.Do(req)
 	if err != nil {

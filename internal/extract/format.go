@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/internal/extract/csv"
 	"quarry/internal/extract/docx"
 	"quarry/internal/extract/html"
 	"quarry/internal/extract/markdown"
 	"quarry/internal/extract/pdf"
 	"quarry/internal/extract/plain"
+	"quarry/internal/extract/xlsx"
 )
 
 // format is a file format that Read has a parser for.
@@ -51,6 +53,14 @@ var formats = []*format{
 		is: isPage, readText: html.Read,
 	},
 	{
+		name: "CSV", types: []string{"text/csv", "application/csv", "text/x-csv"}, loose: []string{oldExcel}, endings: []string{".csv"},
+		readText: csv.Read,
+	},
+	{
+		name: "TSV", types: []string{"text/tab-separated-values"}, endings: []string{".tsv"}, rare: []string{".tab"},
+		readText: csv.Read,
+	},
+	{
 		name: "Word (docx)",
 		types: []string{
 			"application/vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -58,7 +68,18 @@ var formats = []*format{
 			"application/vnd.ms-word.document.macroenabled.12",
 		},
 		loose: []string{"application/msword"}, endings: []string{".docx"}, rare: []string{".docm", ".dotx"},
-		is: isWord, read: docx.Read,
+		is: docx.Is, read: docx.Read,
+	},
+	{
+		name: "Excel (xlsx)",
+		types: []string{
+			"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+			"application/vnd.openxmlformats-officedocument.spreadsheetml.template",
+			"application/vnd.ms-excel.sheet.macroenabled.12",
+			"application/vnd.ms-excel.template.macroenabled.12",
+		},
+		loose: []string{oldExcel}, endings: []string{".xlsx", ".xlsm"}, rare: []string{".xltx", ".xltm"},
+		is: xlsx.Is, read: xlsx.Read,
 	},
 	{
 		name: "PDF", types: []string{"application/pdf", "application/x-pdf"}, endings: []string{".pdf"},
@@ -69,12 +90,13 @@ var formats = []*format{
 const (
 	plainText = "text/plain"
 	htmlPage  = "text/html"
+	oldExcel  = "application/vnd.ms-excel" // which browsers on Windows also send for CSV
 )
 
 // refused are the endings of formats that are not text and have no parser. The content of such files is not examined.
 var refused = map[string]bool{
 	".doc": true, ".ppt": true, ".pptx": true, ".odt": true, ".rtf": true, ".epub": true,
-	".xls": true, ".xlsx": true, ".ods": true, ".odp": true, ".eml": true, ".msg": true, ".zip": true, ".gz": true,
+	".xls": true, ".xlsb": true, ".ods": true, ".odp": true, ".eml": true, ".msg": true, ".zip": true, ".gz": true,
 	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".mp3": true, ".mp4": true, ".exe": true,
 }
 
@@ -120,7 +142,8 @@ func first(f func(*format) bool) *format {
 }
 
 // choose returns the format of a file, by its declared type, else its ending, else its content. For a file declared as plain
-// text the ending may name a more specific format.
+// text the ending may name a more specific format. Where no type is declared, the content of a known format stands above an
+// ending that says something else: names are given by hand.
 func choose(in Input) (*format, error) {
 	declared, _, err := mime.ParseMediaType(in.ContentType)
 	if err != nil {
@@ -136,25 +159,33 @@ func choose(in Input) (*format, error) {
 	case declared != "" && declared != "application/octet-stream" && declared != "binary/octet-stream":
 		return nil, fmt.Errorf("%w: %s", ErrUnsupported, declared)
 	}
-	if byEnding != nil {
+	byContent := contentFormat(in.Data)
+	switch {
+	case byContent != nil && byContent.read != nil && binary(in.Data):
+		return byContent, nil
+	case byEnding != nil:
 		return byEnding, nil
-	}
-	if refused[ext] {
+	case refused[ext]:
 		return nil, fmt.Errorf("%w: %s", ErrUnsupported, ext)
-	}
-	for _, f := range slices.Backward(formats) {
-		if f.is != nil && f.is(in.Data) {
-			return f, nil
-		}
+	case byContent != nil:
+		return byContent, nil
 	}
 	return nil, fmt.Errorf("%w: the content is not text", ErrUnsupported)
+}
+
+// contentFormat returns the format that the content of a file shows, or nil.
+func contentFormat(data []byte) *format {
+	for _, f := range slices.Backward(formats) {
+		if f.is != nil && f.is(data) {
+			return f
+		}
+	}
+	return nil
 }
 
 func isPDF(data []byte) bool {
 	return bytes.Contains(data[:min(len(data), 1024)], []byte("%PDF-"))
 }
-
-func isWord(data []byte) bool { return bytes.HasPrefix(data, []byte("PK\x03\x04")) && docx.Is(data) }
 
 // isPage reports whether data begins like an HTML page.
 func isPage(data []byte) bool {

@@ -17,7 +17,6 @@ type Textual struct {
 
 // textual is the table of these kinds. It has no ending of formats.
 var textual = []Textual{
-	{Name: "tables", Endings: []string{".csv", ".tsv"}},
 	{Name: "markup", Endings: []string{".rst", ".adoc", ".asciidoc", ".org", ".tex", ".textile", ".mdx", ".qmd", ".rmd", ".srt", ".vtt"}},
 	{Name: "settings", Endings: []string{".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".properties"}},
 	{Name: "logs", Endings: []string{".log"}},

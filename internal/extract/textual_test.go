@@ -38,7 +38,7 @@ func TestTextual(t *testing.T) {
 			seen = append(seen, ending)
 		}
 	}
-	for _, name := range []string{"a.pptx", "a.json", "a", "readme.exe", ".csv/x", "csv", "a.csv.gz"} {
+	for _, name := range []string{"a.mp4", "a.json", "a", "readme.exe", ".csv/x", "csv", "a.csv.gz"} {
 		if extract.ReadsName(name) {
 			t.Errorf("%s is looked for", name)
 		}

@@ -12,6 +12,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ import (
 // mostMemory is what the server may hold at most, in kB, while it refuses the files of TestFiles one after another.
 const mostMemory = 700 << 10
 
-// TestFiles proves that Word and PDF files made to exhaust whoever reads them are refused with the reason, within the
+// TestFiles proves that Word, Excel and PDF files made to exhaust whoever reads them are refused with the reason, within the
 // memory of a server at work, that nothing of them is stored, and that the server answers queries as before after each.
 func TestFiles(t *testing.T) {
 	t.Parallel()
@@ -32,7 +33,7 @@ func TestFiles(t *testing.T) {
 	for i := range 3 {
 		c.Must(t, http.StatusCreated, "POST", "/v2/corpora/h/documents", core(fmt.Sprintf("d%d", i), i, "The mill grinds."))
 	}
-	for _, f := range append(wordFiles(t), pdfs(t)...) {
+	for _, f := range slices.Concat(wordFiles(t), workbooks(t), pdfs(t)) {
 		t.Run(f.name, func(t *testing.T) {
 			body, kind := attach(t, f)
 			began := time.Now()

@@ -109,7 +109,7 @@ func TestArchives(t *testing.T) {
 		{name: "./a.md", text: "a"},
 		{name: "sub/b.txt", text: "b"},
 		{name: "sub/", kind: tar.TypeDir, mode: fs.ModeDir},
-		{name: "c.pptx", text: "c"},
+		{name: "c.mp4", text: "c"},
 		{name: ".hidden.md", text: "h"},
 		{name: "__MACOSX/._a.md", text: "m"},
 		{name: "empty.md"},
@@ -147,7 +147,7 @@ func TestArchives(t *testing.T) {
 				t.Errorf("the texts are %v", r.texts)
 			}
 			in := " empty:" + name + "/"
-			want := strings.TrimSpace(in+"empty.md format:"+name+"/c.pptx hidden:"+name+"/.hidden.md hidden:"+name+"/__MACOSX/._a.md nested:") +
+			want := strings.TrimSpace(in+"empty.md format:"+name+"/c.mp4 hidden:"+name+"/.hidden.md hidden:"+name+"/__MACOSX/._a.md nested:") +
 				name + "/in.zip no-body:" + name + "/two.json"
 			if r.left() != want {
 				t.Errorf("left out: %s\nwant      %s", r.left(), want)

@@ -128,7 +128,7 @@ func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
 		"d/b.md": "b", "d/a.txt": "a", "d/A.HTML": "page", "d/sub/c.rst": "c", "d/sub/deep/main.go": "package main", "d/LICENSE": "free",
-		"d/x.pptx": "x", "d/y.pptx": "y", "d/sub/z.xlsx": "z", "d/what": "?", "d/empty.md": "",
+		"d/x.mp4": "x", "d/y.mp4": "y", "d/sub/z.exe": "z", "d/what": "?", "d/empty.md": "",
 		"d/.hidden.md": "h", "d/.git/config.md": "g", "d/sub/.env": "e",
 		"d/one.json": body, "d/package.json": `{"type":"module","id":"x"}`, "d/list.json": "[1,2", "d/bad.json": `{"id"`,
 		"d/all.jsonl": body, "d/old.zip": "PK", "d/old.tar.gz": "x",
@@ -141,7 +141,7 @@ func TestFolder(t *testing.T) {
 	if r.texts["sub/c.rst"] != "c" || r.texts["one"] != body {
 		t.Errorf("the texts are %v", r.texts)
 	}
-	want := "empty:d/empty.md format:d/sub/z.xlsx format:d/what format:d/x.pptx format:d/y.pptx hidden:d/.git/ hidden:d/.hidden.md " +
+	want := "empty:d/empty.md format:d/sub/z.exe format:d/what format:d/x.mp4 format:d/y.mp4 hidden:d/.git/ hidden:d/.hidden.md " +
 		"hidden:d/sub/.env ignored:d/drafts/ ignored:d/n.log nested:d/all.jsonl nested:d/old.tar.gz nested:d/old.zip " +
 		"no-body:d/bad.json no-body:d/list.json no-body:d/package.json"
 	if r.left() != want {
@@ -151,7 +151,7 @@ func TestFolder(t *testing.T) {
 		t.Errorf("problems: %s", r.problems())
 	}
 	for _, line := range []string{
-		"2 .pptx, 1 .xlsx, 1 without ending: not read", "3 .json: not a document's body", "1 empty file: not read",
+		"2 .mp4, 1 .exe, 1 without ending: not read", "3 .json: not a document's body", "1 empty file: not read",
 		"2 files, 1 folder: hidden", "1 file, 1 folder: left out by .quarryignore",
 		"1 .jsonl, 1 .tar.gz, 1 .zip: with documents of their own: name them on the command line",
 	} {
@@ -167,7 +167,7 @@ func TestOptions(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
 		"a.md": "a", "b.txt": "b", "sub/c.md": "c", "sub/d.dat": "d", "drafts/e.md": "e", ".github/f.md": "f", ".cache/g.md": "g", ".env": "h",
-		"i": "i", "x.pptx": "x", "sub/.j/k.md": "k",
+		"i": "i", "x.mp4": "x", "sub/.j/k.md": "k",
 	})
 	type list = []string
 	for name, c := range map[string]struct {

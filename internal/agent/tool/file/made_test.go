@@ -162,7 +162,7 @@ func TestConversion(t *testing.T) {
 		{"mill.html", "text/html", page, `{"artifact_id":"ID","output_format":"structured_document","description":"For the corpus"}`, "mill.json", "structured_document", "html",
 			`"id": "mill.html",`},
 		{"upload", "text/html", page, `{"artifact_id":"ID","output_format":"markdown"}`, "upload.md", "markdown", "html", "## Stones"},
-		{"Zahlen.csv", "text/csv", "a,b\n# c\n", `{"artifact_id":"ID"}`, "Zahlen.md", "markdown", "csv", "a,b\n\\# c\n"},
+		{"Zahlen.csv", "text/csv", "a,b\n# c\n", `{"artifact_id":"ID"}`, "Zahlen.md", "markdown", "csv", "| a | b |\n| --- | --- |\n| # c |  |\n"},
 		{"notes", "application/octet-stream", "Just text.", `{"artifact_id":"ID"}`, "notes.md", "markdown", "txt", "Just text.\n"},
 	} {
 		b.name, b.mime = c.name, c.mime
