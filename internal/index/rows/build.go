@@ -10,6 +10,7 @@ import (
 	"quarry/internal/expr/filter"
 	"quarry/internal/index/column"
 	"quarry/internal/index/layer"
+	"quarry/internal/index/lists"
 	"quarry/internal/index/postings"
 	"quarry/internal/index/segment"
 	"quarry/internal/index/vector"
@@ -68,6 +69,7 @@ type table struct {
 	norm    []byte
 	dims    []byte
 	vectors *vector.Builder
+	kept    *lists.Lists // whose centroids are good for these rows, too; nil = none
 	columns []*column.Builder
 }
 
@@ -137,6 +139,13 @@ func (t *table) segment(stems, words *postings.Field, forward *postings.Forward)
 		m.Limits = v.Limits
 		out = append(out, section("vec.hi", v.Planes.Hi), section("vec.lo", v.Planes.Lo),
 			section("vec.scale", v.Planes.Scale))
+		if t.rows >= t.shape.listsFrom() {
+			of, err := listSections(lists.Build(v, t.kept))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, of...)
+		}
 	}
 	for i, c := range t.columns {
 		out = append(out, section(columnName(i), c.Bytes()))

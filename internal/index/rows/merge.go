@@ -28,6 +28,9 @@ func (h Shape) Merge(of *layer.Schema, views []*View) (*Segment, error) {
 		}
 		stems[i] = postings.Source{Field: v.Stems, Rows: to}
 		words[i] = postings.Source{Field: v.Words, Rows: to}
+		if 2*v.LiveRows > rows {
+			t.kept = v.Lists
+		}
 	}
 	stemField, ordinals, err := postings.Merge(stems, t.norm, h.pause)
 	if err != nil {

@@ -15,6 +15,7 @@ var versions = map[string]uint16{
 	"stem.bounds": 1,
 	"word.dict":   1, "word.index": 1, "word.terms": 1, "word.heads": 1, "word.posts": 1, "word.positions": 1,
 	"vec.hi": 1, "vec.lo": 1, "vec.scale": 1,
+	"list.head": 1, "list.hi": 1, "list.scale": 1, "list.run": 1, "list.row": 1, "list.factor": 1, "list.code": 1, "list.at": 1,
 	"col":  1, // col.<ordinal of the attribute>
 	"sum":  1, // sum.<ordinal of the attribute>
 	"live": 1, // of a file of deletes

@@ -13,6 +13,7 @@ import (
 	"quarry/internal/expr/filter"
 	"quarry/internal/index/column"
 	"quarry/internal/index/layer"
+	"quarry/internal/index/lists"
 	"quarry/internal/index/postings"
 	"quarry/internal/index/segment"
 	"quarry/internal/index/vector"
@@ -22,6 +23,7 @@ import (
 type Shape struct {
 	Rotation   *vector.Rotation // nil = rows have no vectors
 	Dimensions int              // custom dimensions per row
+	ListsFrom  int              // rows from which on a segment has inverted lists of its vectors; 0 = lists.From
 	// Pause is called between blocks of long work, such as a merge: there it may wait, and its error ends the work. It may
 	// be nil.
 	Pause func() error
@@ -46,12 +48,13 @@ type Segment struct {
 	Forward *postings.Forward
 	Norms   []byte // per row: its number of scoring terms as one byte
 	Vectors *vector.Rows
-	Dims    []byte     // per row: custom dimensions
-	Values  *layer.Set // as of its making, nil for one from a file; searches use those of the view
-	no      []byte     // per document: its number, 8 bytes
-	byNo    []byte     // ordinals of documents by number
-	first   []byte     // per document: its first row, and the end
-	idAt    []byte     // offsets into ids
+	Lists   *lists.Lists // of the vectors; nil = none
+	Dims    []byte       // per row: custom dimensions
+	Values  *layer.Set   // as of its making, nil for one from a file; searches use those of the view
+	no      []byte       // per document: its number, 8 bytes
+	byNo    []byte       // ordinals of documents by number
+	first   []byte       // per document: its first row, and the end
+	idAt    []byte       // offsets into ids
 	ids     []byte
 	owner   []byte // per row: ordinal of the document
 	ord     []byte // per row: ordinal in the document
@@ -177,6 +180,9 @@ func (h Shape) Bind(file *segment.File, m Meta) (*Segment, error) {
 		s.Vectors = &vector.Rows{Rotation: h.Rotation, Limits: m.Limits, Planes: vector.Planes{
 			Hi: b.get("vec.hi", w*m.Rows), Lo: b.get("vec.lo", w*m.Rows), Scale: b.get("vec.scale", 4*m.Rows),
 		}}
+		if b.err == nil {
+			s.Lists = b.lists(s.Vectors)
+		}
 	}
 	return s, b.err
 }

@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -113,6 +114,12 @@ type Query struct {
 	fscale float64
 	norm   float64 // of the value
 	missed float64 // length of the difference between the value and scale · i8
+	middle []byte  // a low plane of 128, for rows that have none
+}
+
+func newQuery(width int) *Query {
+	return &Query{i8: make([]int8, width), i16: make([]int16, width), fine: make([]int32, width),
+		middle: bytes.Repeat([]byte{128}, width)}
 }
 
 // fineLevels keeps the sum of 16-bit × 24-bit products of 65,536 dimensions inside 64 bits.
@@ -135,7 +142,7 @@ func NewQuery(r *Rotation, v []float32) (*Query, error) {
 		x[i] = float32(float64(y) / math.Sqrt(square))
 	}
 	r.apply(x, tmp)
-	q := &Query{i8: make([]int8, r.width), i16: make([]int16, r.width), fine: make([]int32, r.width)}
+	q := newQuery(r.width)
 	q.code(x)
 	return q, nil
 }
@@ -145,6 +152,9 @@ func (q *Query) code(x []float32) {
 	var top float64
 	for _, v := range x {
 		top = max(top, math.Abs(float64(v)))
+	}
+	if top == 0 {
+		top = 1 // all codes are 0 then
 	}
 	q.scale, q.fscale = top/127, top/fineLevels
 	var norm, missed float64
@@ -176,6 +186,16 @@ func (r *Rows) coarse(q *Query, i int, dot int32) float64 {
 // = v̂ + r and query q = q̂ + e it is |⟨q,r⟩ + ⟨e,v̂⟩| ≤ ‖q‖·‖r‖ + ‖e‖·‖v̂‖. The last term is for float64 rounding.
 func (r *Rows) slack(q *Query) float64 {
 	return q.norm*r.Limits.Residual + q.missed*r.Limits.Norm + 1e-9
+}
+
+// Settle returns the Score of row i, or false where the high plane alone proves that it is below floor.
+func (r *Rows) Settle(q *Query, i int, floor float64) (score float64, ok bool) {
+	var dot [1]int32
+	scan(q, r.Planes.Hi[i*r.Rotation.width:], dot[:])
+	if r.coarse(q, i, dot[0])+r.slack(q) < floor {
+		return 0, false
+	}
+	return r.Score(q, i), true
 }
 
 // step is the number of rows per kernel call: assembly cannot be preempted.

@@ -1,0 +1,122 @@
+// Package lists holds the inverted lists over the vectors of a large segment: for each list a centroid, and for each of
+// its rows one bit per dimension of the difference between the two, with which most rows are left out without being
+// read (Gao and Long, "RaBitQ", 2024). Every row stands in a second list, too, whose centroid makes up for what the
+// first leaves (Sun et al., "SOAR", 2023). What the bits let through gets its exact score from package vector, so a
+// search may miss a row but never scores one otherwise. It knows nothing of files, documents and filters beyond a
+// bitmap of rows; package rows makes lists, package index reads them.
+//
+// The sums of the bits are integers, and equal on every kernel path; so are the hits.
+package lists
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"quarry/internal/index/vector"
+)
+
+// Parts are the bytes of lists; all numbers are little-endian. Blocks have room for 32 entries; see kernel.go.
+type Parts struct {
+	Hi, Scale []byte // centroids, as in vector.Coarse
+	Runs      []byte // per list: first block, entries of rows that have it as their first list, all entries (4 each)
+	Row       []byte // per entry: its row (4), none where a block is not full
+	Factor    []byte // per entry: what its sum of bits is multiplied with (float32)
+	Code      []byte // per block: the bits
+	At        []byte // per row: its entry in its first list (4)
+}
+
+// Head is what the lists of a segment are like.
+type Head struct {
+	Lists int     `json:"lists"`
+	Share float64 `json:"share"` // of the lists to read for the best of all rows, in (0,1]
+}
+
+// none stands for a row in entries that are not used.
+const none = math.MaxUint32
+
+const runBytes = 12
+
+// Lists is a read-only view of the lists of a segment. Safe for concurrent use.
+type Lists struct {
+	Head
+	Parts
+
+	rows      *vector.Rows
+	centroids vector.Coarse
+	runs      []run
+}
+
+// run is where the entries of a list lie: the first ones are of rows that have it as their first list.
+type run struct{ block, first, all int }
+
+func (r run) blocks() int { return (r.all + perBlock - 1) / perBlock }
+
+func le32(b []byte, i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
+
+// Bind returns the lists that p holds, of the rows of a segment, after it has checked that they can be searched. The
+// error says what is wrong.
+func Bind(rows *vector.Rows, h Head, p Parts) (*Lists, error) {
+	width, n := rows.Rotation.Width(), rows.Len()
+	l := &Lists{Head: h, Parts: p, rows: rows, centroids: vector.Coarse{Width: width, Hi: p.Hi, Scale: p.Scale}}
+	entries := len(p.Row) / 4
+	switch {
+	case h.Lists < 1 || len(p.Scale) != 4*h.Lists || len(p.Hi) != width*h.Lists || len(p.Runs) != runBytes*h.Lists:
+		return nil, fmt.Errorf("no centroids of %d lists", h.Lists)
+	case !(h.Share > 0 && h.Share <= 1):
+		return nil, fmt.Errorf("a share of %v lists to read", h.Share)
+	case entries%perBlock != 0 || len(p.Row) != 4*entries || len(p.Factor) != 4*entries:
+		return nil, fmt.Errorf("%d bytes of rows and %d of factors are no blocks", len(p.Row), len(p.Factor))
+	case len(p.Code) != entries/perBlock*blockBytes(width) || len(p.At) != 4*n:
+		return nil, fmt.Errorf("%d bytes of codes for %d blocks, %d bytes for %d rows", len(p.Code), entries/perBlock, len(p.At), n)
+	}
+	return l, l.check(entries / perBlock)
+}
+
+// check reads the runs and proves that each row has one first entry, where At says, and that no entry is of a row that
+// there is not.
+func (l *Lists) check(blocks int) error {
+	next, firsts := 0, 0
+	l.runs = make([]run, l.Lists())
+	for i := range l.runs {
+		r := run{int(le32(l.Runs, 3*i)), int(le32(l.Runs, 3*i+1)), int(le32(l.Runs, 3*i+2))}
+		if r.block != next || r.first > r.all || r.blocks() > blocks-next {
+			return fmt.Errorf("list %d does not follow the one before", i)
+		}
+		next, firsts = next+r.blocks(), firsts+r.first
+		l.runs[i] = r
+		for e := range r.blocks() * perBlock {
+			row := le32(l.Row, r.block*perBlock+e)
+			switch {
+			case e >= r.all && row != none, e < r.all && int64(row) >= int64(l.rows.Len()):
+				return fmt.Errorf("entry %d of list %d is of row %d", e, i, row)
+			case e < r.first && int(le32(l.At, int(row))) != r.block*perBlock+e:
+				return fmt.Errorf("row %d has its entry elsewhere", row)
+			}
+		}
+	}
+	if next != blocks || firsts != l.rows.Len() {
+		return fmt.Errorf("%d blocks and %d rows in lists, of %d and %d", next, firsts, blocks, l.rows.Len())
+	}
+	return nil
+}
+
+// Lists returns the number of lists.
+func (l *Lists) Lists() int { return l.Head.Lists }
+
+// Mark returns the entries of first lists whose rows are in allow, one bit each, a word per block, and the number of
+// blocks that have one.
+func (l *Lists) Mark(allow []uint64) (marks []uint32, blocks int) {
+	marks = make([]uint32, len(l.Row)/4/perBlock)
+	for w, b := range allow {
+		for ; b != 0; b &= b - 1 {
+			e := le32(l.At, w<<6+trailing(b))
+			m := &marks[e/perBlock]
+			if *m == 0 {
+				blocks++
+			}
+			*m |= 1 << (e % perBlock)
+		}
+	}
+	return marks, blocks
+}

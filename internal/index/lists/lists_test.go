@@ -1,0 +1,452 @@
+package lists_test
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"quarry/internal/cpu"
+	"quarry/internal/index/lists"
+	"quarry/internal/index/rowset"
+	"quarry/internal/index/vector"
+)
+
+// text returns vectors that lie as those of passages do: topics of very different sizes, within them a few directions in
+// which most passages differ, and some copies.
+func text(seed uint64, dim, n int) [][]float32 {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	normal := func(v []float32, size float64) {
+		for i := range v {
+			v[i] += float32(size * rng.NormFloat64() / math.Sqrt(float64(dim)))
+		}
+	}
+	topics := make([][4][]float32, max(4, n/300))
+	for i := range topics {
+		for j := range topics[i] {
+			topics[i][j] = make([]float32, dim)
+			normal(topics[i][j], 1)
+		}
+	}
+	zipf := rand.NewZipf(rng, 1.3, 8, uint64(len(topics)-1))
+	out := make([][]float32, n)
+	for i := range out {
+		if i > 0 && rng.IntN(20) == 0 {
+			out[i] = slices.Clone(out[rng.IntN(i)])
+			continue
+		}
+		topic := &topics[zipf.Uint64()]
+		out[i] = slices.Clone(topic[0])
+		for _, way := range topic[1:] {
+			by := float32(0.5 * rng.NormFloat64())
+			for j, v := range way {
+				out[i][j] += by * v
+			}
+		}
+		normal(out[i], 0.7)
+	}
+	return out
+}
+
+// odd are collections that lists get wrong: each has less spread than it has rows.
+var odd = map[string]func(rng *rand.Rand, v []float32){
+	"equal": func(_ *rand.Rand, v []float32) {
+		for i := range v {
+			v[i] = float32(math.Sin(float64(i)))
+		}
+	},
+	"one-hot": func(rng *rand.Rand, v []float32) { v[rng.IntN(len(v))] = 1 },
+	"one cluster": func(rng *rand.Rand, v []float32) {
+		for i := range v {
+			v[i] = float32(math.Cos(float64(i)) + 0.01*rng.NormFloat64())
+		}
+	},
+	"clusters": func(rng *rand.Rand, v []float32) {
+		c := float64(rng.IntN(5))
+		for i := range v {
+			v[i] = float32(math.Cos(float64(i)*(1+c)) + 0.001*rng.NormFloat64())
+		}
+	},
+	"opposite": func(rng *rand.Rand, v []float32) { v[0] = float32(2*rng.IntN(2) - 1) },
+}
+
+func build(t testing.TB, rotation *vector.Rotation, all [][]float32) *vector.Rows {
+	t.Helper()
+	b := vector.NewBuilder(rotation, len(all))
+	for _, v := range all {
+		packed, err := vector.Pack(v)
+		if err == nil {
+			err = b.Add(packed)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Rows()
+}
+
+func query(t testing.TB, rotation *vector.Rotation, v []float32) *vector.Query {
+	t.Helper()
+	q, err := vector.NewQuery(rotation, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+type hit struct {
+	row   int
+	score float64
+}
+
+// best keeps the k best of what is offered.
+type best struct {
+	k    int
+	hits []hit
+}
+
+func (b *best) offer(row int, score float64) float64 {
+	at, _ := slices.BinarySearchFunc(b.hits, hit{row, score}, func(x, y hit) int {
+		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(x.row, y.row))
+	})
+	b.hits = slices.Insert(b.hits, at, hit{row, score})
+	b.hits = b.hits[:min(len(b.hits), b.k)]
+	return b.floor()
+}
+
+func (b *best) floor() float64 {
+	if len(b.hits) < b.k {
+		return math.Inf(-1)
+	}
+	return b.hits[b.k-1].score
+}
+
+// exact returns the best of the rows by scoring every one.
+func exact(rows *vector.Rows, q *vector.Query, allow []uint64, k int) []hit {
+	b := best{k: k}
+	for i := range rows.Len() {
+		if rowset.Has(allow, i) {
+			b.offer(i, rows.Score(q, i))
+		}
+	}
+	return b.hits
+}
+
+// recall returns the share of want whose score got has reached, and fails on hits that are not rows with their scores.
+func recall(t testing.TB, rows *vector.Rows, q *vector.Query, allow []uint64, got, want []hit) float64 {
+	t.Helper()
+	seen := map[int]bool{}
+	n := 0
+	for _, h := range got {
+		if seen[h.row] || !rowset.Has(allow, h.row) || rows.Score(q, h.row) != h.score {
+			t.Fatalf("row %d with %v: twice, not allowed, or another score than %v", h.row, h.score, rows.Score(q, h.row))
+		}
+		seen[h.row] = true
+		if len(want) > 0 && h.score >= want[len(want)-1].score {
+			n++
+		}
+	}
+	if len(want) == 0 {
+		return 1
+	}
+	return float64(n) / float64(len(want))
+}
+
+// ways are the ways to search lists.
+var ways = map[string]func(l *lists.Lists, s *lists.Search, w lists.Want){
+	"share": func(l *lists.Lists, s *lists.Search, w lists.Want) {
+		s.Best(int(math.Ceil(l.Share*float64(l.Lists()))), w)
+	},
+	"all": func(_ *lists.Lists, s *lists.Search, w lists.Want) { w.Slack = lists.Wide; s.All(nil, w) },
+	"blocks": func(l *lists.Lists, s *lists.Search, w lists.Want) {
+		marks, _ := l.Mark(w.Allow)
+		w.Slack = lists.Wide
+		s.All(marks, w)
+	},
+}
+
+func search(l *lists.Lists, q *vector.Query, way string, allow []uint64, k int) ([]hit, lists.Counts) {
+	b := best{k: k}
+	s := l.Search(q)
+	defer s.Close()
+	ways[way](l, s, lists.Want{Allow: allow, Floor: math.Inf(-1), Slack: lists.Usual, Offer: b.offer})
+	return b.hits, s.Counts
+}
+
+// TestRecall proves that a share of the lists finds nearly all of the best rows of text, and all lists all of them, with
+// and without filters, reading fewer codes than there are rows.
+func TestRecall(t *testing.T) {
+	t.Parallel()
+	const dim, n, k = 128, 4000, 10
+	rotation := vector.NewRotation(dim, 9)
+	all := text(1, dim, n+200)
+	rows := build(t, rotation, all[:n])
+	l := lists.Build(rows, nil)
+	half, tenth := make([]uint64, rowset.Words(n)), make([]uint64, rowset.Words(n))
+	for i := range n {
+		if i*7919%10 < 5 {
+			rowset.Add(half, i)
+		}
+		if i*7919%10 == 0 {
+			rowset.Add(tenth, i)
+		}
+	}
+	for _, c := range []struct {
+		way   string
+		allow []uint64
+		least float64
+	}{{"share", nil, 0.98}, {"share", half, 0.97}, {"all", nil, 0.9995}, {"all", half, 0.9995}, {"all", tenth, 0.9995},
+		{"blocks", half, 0.9995}, {"blocks", tenth, 0.9995}} {
+		if c.way == "blocks" && c.allow == nil {
+			continue
+		}
+		sum, codes := 0.0, 0
+		for _, v := range all[n:] {
+			q := query(t, rotation, v)
+			got, counts := search(l, q, c.way, c.allow, k)
+			sum += recall(t, rows, q, c.allow, got, exact(rows, q, c.allow, k))
+			codes += counts.Codes
+		}
+		mean := sum / 200
+		t.Logf("%s, %d rows allowed: recall %.4f, %d codes a query, share %.3f of %d lists", c.way, rowset.Count(c.allow), mean, codes/200, l.Share, l.Lists())
+		if mean < c.least {
+			t.Errorf("%s, %d rows allowed: recall %.4f, want %v", c.way, rowset.Count(c.allow), mean, c.least)
+		}
+	}
+}
+
+// TestOddRows proves that collections without spread keep their hits, in every way and at widths with and without padding.
+func TestOddRows(t *testing.T) {
+	t.Parallel()
+	for name, make1 := range odd {
+		for _, dim := range []int{3, 64, 100, 192} {
+			rng := rand.New(rand.NewPCG(uint64(dim), 1))
+			all := make([][]float32, 1000)
+			for i := range all {
+				all[i] = make([]float32, dim)
+				make1(rng, all[i])
+			}
+			rotation := vector.NewRotation(dim, 2)
+			rows := build(t, rotation, all)
+			l := lists.Build(rows, nil)
+			sum := 0.0
+			for _, v := range all[980:] {
+				q := query(t, rotation, v)
+				got, _ := search(l, q, "share", nil, 10)
+				sum += recall(t, rows, q, nil, got, exact(rows, q, nil, 10)) / 20
+			}
+			if sum < 0.98 {
+				t.Errorf("%s, %d dimensions, share: recall %v", name, dim, sum)
+			}
+			for _, v := range append(text(4, dim, 4), all[980:]...) {
+				q := query(t, rotation, v)
+				got, _ := search(l, q, "all", nil, 10)
+				if r := recall(t, rows, q, nil, got, exact(rows, q, nil, 10)); r < 1 {
+					t.Errorf("%s, %d dimensions, all lists: recall %v", name, dim, r)
+				}
+			}
+		}
+	}
+}
+
+// TestPathsAgree proves that every kernel path finds the same rows in the same order with the same scores, and reads the
+// same codes, in every way. It does not run in parallel: the path is one of the whole process.
+func TestPathsAgree(t *testing.T) {
+	for _, dim := range []int{64, 100, 384, 768} {
+		rotation := vector.NewRotation(dim, 5)
+		all := text(uint64(dim), dim, 700)
+		rows := build(t, rotation, all[:640])
+		l := lists.Build(rows, nil)
+		allow := make([]uint64, rowset.Words(640))
+		for i := range 640 {
+			if i%3 > 0 {
+				rowset.Add(allow, i)
+			}
+		}
+		for way := range ways {
+			var want []string
+			for i, p := range cpu.Available() {
+				if err := cpu.Use(p.String()); err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for _, v := range all[640:] {
+					hits, counts := search(l, query(t, rotation, v), way, allow, 5)
+					got = append(got, fmt.Sprint(hits, counts))
+				}
+				if i > 0 && !slices.Equal(got, want) {
+					t.Errorf("%d dimensions, %s, %v:\ngot  %v\nwant %v", dim, way, p, got, want)
+				}
+				want = got
+			}
+		}
+	}
+	if err := cpu.Use("auto"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFewerThanK proves that a search of a share goes on until it has found as many rows as were asked for, in the end all.
+func TestFewerThanK(t *testing.T) {
+	t.Parallel()
+	const dim, n = 64, 3000
+	rotation := vector.NewRotation(dim, 5)
+	all := text(8, dim, n)
+	rows := build(t, rotation, all)
+	l := lists.Build(rows, nil)
+	allow := make([]uint64, rowset.Words(n))
+	for i := 0; i < n; i += 500 {
+		rowset.Add(allow, i)
+	}
+	q := query(t, rotation, all[1])
+	for _, k := range []int{1, 6, 7, 5000} {
+		for _, set := range [][]uint64{allow, nil} {
+			b := best{k: k}
+			s := l.Search(q)
+			s.Best(1, lists.Want{Allow: set, Floor: math.Inf(-1), Slack: lists.Usual, Offer: b.offer})
+			s.Close()
+			passing := n
+			if set != nil {
+				passing = rowset.Count(set)
+			}
+			if len(b.hits) != min(k, passing) {
+				t.Errorf("%d of %d rows that pass, %d wanted", len(b.hits), passing, k)
+			}
+		}
+	}
+}
+
+// TestBuildAgain proves that lists are the same whenever they are made of the same rows, and that centroids are kept where
+// they are given and as many as is right.
+func TestBuildAgain(t *testing.T) {
+	t.Parallel()
+	const dim = 64
+	rotation := vector.NewRotation(dim, 5)
+	all := text(8, dim, 2400)
+	rows := build(t, rotation, all[:1500])
+	first, again := lists.Build(rows, nil), lists.Build(rows, nil)
+	if fmt.Sprint(first.Head, first.Parts) != fmt.Sprint(again.Head, again.Parts) {
+		t.Error("other lists of the same rows")
+	}
+	more := build(t, rotation, all)
+	kept := lists.Build(more, first)
+	if !slices.Equal(kept.Hi, first.Hi) || !slices.Equal(kept.Scale, first.Scale) {
+		t.Error("centroids were not kept")
+	}
+	if far := lists.Build(build(t, rotation, all[:40]), first); far.Lists() != lists.Number(40) {
+		t.Errorf("%d lists of 40 rows", far.Lists())
+	}
+	for i := range all {
+		q := query(t, rotation, all[i])
+		if got, _ := search(kept, q, "all", nil, 1); len(got) != 1 || got[0].score < 0.99 {
+			t.Fatalf("row %d is not found by itself: %v", i, got)
+		}
+	}
+}
+
+// TestWithin proves that counting is that of the rows with one of the best lists as their first.
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	rotation := vector.NewRotation(64, 5)
+	all := text(3, 64, 900)
+	rows := build(t, rotation, all)
+	l := lists.Build(rows, nil)
+	allow := make([]uint64, rowset.Words(900))
+	for i := 0; i < 900; i += 2 {
+		rowset.Add(allow, i)
+	}
+	s := l.Search(query(t, rotation, all[7]))
+	defer s.Close()
+	last := 0
+	for n := 1; n <= l.Lists(); n++ {
+		rows, passing := s.Within(n, allow)
+		if rows < last || passing > rows || rows == 0 {
+			t.Fatalf("%d lists: %d of %d rows, fewer lists had %d", n, passing, rows, last)
+		}
+		last = rows
+	}
+	if rows, passing := s.Within(l.Lists(), allow); rows != 900 || passing != 450 {
+		t.Errorf("all lists: %d of %d rows", passing, rows)
+	}
+}
+
+// kept returns bytes of lists that nothing else shares.
+func kept(p lists.Parts) lists.Parts {
+	return lists.Parts{Hi: slices.Clone(p.Hi), Scale: slices.Clone(p.Scale), Runs: slices.Clone(p.Runs), Row: slices.Clone(p.Row),
+		Factor: slices.Clone(p.Factor), Code: slices.Clone(p.Code), At: slices.Clone(p.At)}
+}
+
+// small returns few rows with their lists, for damage.
+func small(t testing.TB) (*vector.Rows, *lists.Lists, *vector.Query) {
+	rotation := vector.NewRotation(64, 5)
+	all := text(3, 64, 70)
+	rows := build(t, rotation, all)
+	return rows, lists.Build(rows, nil), query(t, rotation, all[9])
+}
+
+// sound searches lists in every way, and fails on hits that are not rows with their scores.
+func sound(t testing.TB, rows *vector.Rows, l *lists.Lists, q *vector.Query) {
+	t.Helper()
+	allow := rowset.All(rows.Len())
+	rowset.Remove(allow, 3)
+	for way := range ways {
+		got, _ := search(l, q, way, allow, 10)
+		recall(t, rows, q, allow, got, nil)
+	}
+}
+
+// TestFlipped proves that lists with a byte that is not what was written are refused, or find rows with their own scores
+// and no row twice.
+func TestFlipped(t *testing.T) {
+	t.Parallel()
+	rows, l, q := small(t)
+	p := kept(l.Parts)
+	refused := 0
+	for _, part := range [][]byte{p.Hi, p.Scale, p.Runs, p.Row, p.Factor, p.Code, p.At} {
+		for i := 0; i < len(part); i += 1 + len(part)/400 {
+			for _, flip := range []byte{1, 0x80, 0xff} {
+				part[i] ^= flip
+				if bound, err := lists.Bind(rows, l.Head, p); err != nil {
+					refused++
+				} else {
+					sound(t, rows, bound, q)
+				}
+				part[i] ^= flip
+			}
+		}
+	}
+	if refused < 100 {
+		t.Errorf("only %d were refused", refused)
+	}
+	bound, err := lists.Bind(rows, l.Head, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, rows, bound, q)
+}
+
+// FuzzBind binds lists of any bytes without a panic, and what it accepts can be searched.
+func FuzzBind(f *testing.F) {
+	rows, l, q := small(f)
+	f.Add(l.Head.Lists, l.Share, l.Runs, l.Row, l.At, 0, byte(0))
+	f.Add(1, 1.0, []byte{0, 0, 0, 0, 70, 0, 0, 0, 70, 0, 0, 0}, l.Row[:384], l.At, 7, byte(9))
+	f.Fuzz(func(t *testing.T, n int, share float64, runs, row, at []byte, place int, flip byte) {
+		p := kept(l.Parts)
+		p.Runs, p.Row, p.At = slices.Clone(runs), slices.Clone(row), slices.Clone(at)
+		if n != l.Head.Lists && n > 0 && n < 1000 {
+			p.Hi, p.Scale = make([]byte, 64*n), make([]byte, 4*n)
+		}
+		blocks := len(row) / 128
+		p.Factor, p.Code = make([]byte, 128*blocks), make([]byte, 256*blocks)
+		copy(p.Factor, l.Factor)
+		copy(p.Code, l.Code)
+		if place >= 0 && place < len(p.Factor) {
+			p.Factor[place] ^= flip
+		}
+		if bound, err := lists.Bind(rows, lists.Head{Lists: n, Share: share}, p); err == nil {
+			sound(t, rows, bound, q)
+		}
+	})
+}

@@ -1,0 +1,255 @@
+package lists
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+	"sync"
+
+	"quarry/internal/index/rowset"
+	"quarry/internal/index/vector"
+)
+
+func trailing(b uint64) int { return bits.TrailingZeros64(b) }
+
+// deviation is that of the sum of the bits of a code, with the query's signs, from what it stands for, as a share of the
+// query's length: with Gaussian values the root of 1 - 2/π (RaBitQ, theorem 3.2). Text vectors have 0.62, and so do
+// rotated ones.
+const deviation = 0.62
+
+// Slack is how many deviations an estimate may be too low for its row to be settled still. Of hits far fewer are lost than
+// of the normal distribution's tail, since most lie well above the floor.
+type Slack float32
+
+// The slacks: for a share of the lists, where what the lists miss matters more, and for all of them.
+const (
+	Usual Slack = 2
+	Wide  Slack = 3
+)
+
+// Counts is what a search has read.
+type Counts struct {
+	Lists   int // of which codes were read
+	Codes   int
+	Settled int // rows whose exact score was computed
+}
+
+// Want is what a search asks for: the rows that may be found (nil for all) and the score below which a row is of no use.
+// Offer takes a row, once, and returns the floor from then on, -Inf while fewer are held than are wanted.
+type Want struct {
+	Allow []uint64
+	Floor float64
+	Slack Slack
+	Offer func(row int, score float64) float64
+}
+
+// Search is one search of lists. Not safe for concurrent use.
+type Search struct {
+	l      *Lists
+	q      *vector.Query
+	Counts Counts
+
+	order  []ranked // by the centroid, the best first as far as sorted
+	sorted int
+	seen   []uint64 // rows that were offered; empty between searches, so that it need not be cleared
+	found  []uint32 // those rows
+	table  table
+	x      []float32
+	dots   []float32
+	sums   [blockCall * perBlock]uint16
+	mask   [blockCall]uint32
+}
+
+type ranked struct {
+	list  int32
+	score float32
+}
+
+var searches = sync.Pool{New: func() any { return new(Search) }}
+
+// Search begins a search. It must be closed.
+func (l *Lists) Search(q *vector.Query) *Search {
+	s := searches.Get().(*Search)
+	s.l, s.q, s.Counts, s.sorted = l, q, Counts{}, 0
+	s.x = grow(s.x, l.centroids.Width)
+	q.Values(s.x)
+	s.table.set(s.x)
+	s.dots = grow(s.dots, l.Lists())
+	l.centroids.Scan(q, 0, s.dots)
+	s.order = grow(s.order, l.Lists())
+	for i, d := range s.dots {
+		s.order[i] = ranked{int32(i), d}
+	}
+	s.seen = grow(s.seen, rowset.Words(l.rows.Len()))
+	return s
+}
+
+func grow[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
+
+// Close ends the search.
+func (s *Search) Close() {
+	for _, row := range s.found {
+		rowset.Remove(s.seen, int(row))
+	}
+	s.found, s.l, s.q = s.found[:0], nil, nil
+	searches.Put(s)
+}
+
+// best puts the n best lists at the start of the order: the first of them sorted, since there the floor rises, and all of
+// them where n is small.
+func (s *Search) best(n int) {
+	if n <= s.sorted {
+		return
+	}
+	rest := s.order[s.sorted:]
+	take := n - s.sorted
+	if take < len(rest) {
+		partition(rest, take)
+	}
+	head := min(take, take/16+64)
+	if head < take {
+		partition(rest[:take], head)
+	}
+	slices.SortFunc(rest[:head], func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.list, b.list))
+	})
+	s.sorted = n
+}
+
+// partition moves the k best to the front (Hoare's quickselect).
+func partition(h []ranked, k int) {
+	for lo, hi := 0, len(h)-1; lo < hi; {
+		p := h[(lo+hi)/2].score
+		i, j := lo, hi
+		for i <= j {
+			for h[i].score > p {
+				i++
+			}
+			for h[j].score < p {
+				j--
+			}
+			if i <= j {
+				h[i], h[j] = h[j], h[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case k-1 <= j:
+			hi = j
+		case k-1 >= i:
+			lo = i
+		default:
+			return
+		}
+	}
+}
+
+// Within counts the rows that have one of the n best lists as their first, and those of them in allow.
+func (s *Search) Within(n int, allow []uint64) (rows, passing int) {
+	s.best(n)
+	for _, o := range s.order[:n] {
+		r := s.l.runs[o.list]
+		rows += r.first
+		for e := r.block * perBlock; e < r.block*perBlock+r.first; e++ {
+			if rowset.Has(allow, int(le32(s.l.Row, e))) {
+				passing++
+			}
+		}
+	}
+	return rows, passing
+}
+
+// Best reads the n best lists, and while there is no floor, as fewer rows are held than are wanted, twice as many, up to all.
+func (s *Search) Best(n int, w Want) {
+	for from := 0; from < n; {
+		s.best(n)
+		for _, o := range s.order[from:n] {
+			s.read(o.list, s.l.runs[o.list].all, nil, &w)
+		}
+		from = n
+		if math.IsInf(w.Floor, -1) {
+			n = min(2*n, s.l.Lists())
+		}
+	}
+}
+
+// All reads the first entries of every list: each row once. With marks, those of Mark for the allowed rows, it leaves out
+// the blocks that have none.
+func (s *Search) All(marks []uint32, w Want) {
+	s.best(s.l.Lists())
+	for _, o := range s.order {
+		s.read(o.list, s.l.runs[o.list].first, marks, &w)
+	}
+}
+
+// read reads the first n entries of a list.
+func (s *Search) read(list int32, n int, marks []uint32, w *Want) {
+	r := s.l.runs[list]
+	score := s.l.centroids.Score(s.q, int(list))
+	last := r.block + (n+perBlock-1)/perBlock
+	begun := false
+	for b := r.block; b < last; {
+		if marks != nil && marks[b] == 0 {
+			b++
+			continue
+		}
+		begun = true
+		end := min(last, b+blockCall)
+		if math.IsInf(w.Floor, -1) {
+			end = b + 1 // everything reaches no floor, so look at little at a time
+		}
+		if marks != nil {
+			end = b + stretch(marks[b:end])
+		}
+		s.blocks(b, end, score, w)
+		for i, m := range s.mask[:end-b] {
+			if left := n - (b-r.block+i)*perBlock; left < perBlock {
+				m &= 1<<left - 1
+			}
+			if marks != nil {
+				m &= marks[b+i]
+			}
+			s.settle(m, (b+i)*perBlock, w)
+		}
+		b = end
+	}
+	if begun {
+		s.Counts.Lists++
+	}
+}
+
+// stretch returns the number of blocks up to two without marks.
+func stretch(marks []uint32) int {
+	n := 1
+	for n < len(marks) && (marks[n] != 0 || n+1 < len(marks) && marks[n+1] != 0) {
+		n++
+	}
+	return n
+}
+
+// blocks sets the mask of the entries in blocks b … end-1 that may reach the floor.
+func (s *Search) blocks(b, end int, score float64, w *Want) {
+	n := (end - b) * perBlock
+	s.Counts.Codes += n
+	size := blockBytes(s.l.centroids.Width)
+	sums(&s.table, s.l.Code[b*size:end*size], s.sums[:n])
+	at := bar{float32(s.table.step), float32(s.table.shift + float64(float64(w.Slack)*deviation)), float32(w.Floor - score)}
+	reach(s.sums[:n], s.l.Factor[4*b*perBlock:4*end*perBlock], at, s.mask[:end-b])
+}
+
+// settle offers the rows of the entries whose bits are set in m, with their exact score.
+func (s *Search) settle(m uint32, entry int, w *Want) {
+	for ; m != 0; m &= m - 1 {
+		row := int(le32(s.l.Row, entry+bits.TrailingZeros32(m)))
+		if !rowset.Has(w.Allow, row) || rowset.Has(s.seen, row) {
+			continue
+		}
+		if score, ok := s.l.rows.Settle(s.q, row, w.Floor); ok {
+			s.Counts.Settled++
+			rowset.Add(s.seen, row)
+			s.found = append(s.found, uint32(row))
+			w.Floor = w.Offer(row, score)
+		}
+	}
+}
