@@ -88,6 +88,7 @@ func saved(t *testing.T) (cfg index.Config, last int64, hits []search.Hit) {
 	x, err := index.Open(cfg)
 	must(t, err)
 	x.SealAt(1<<30, 0)
+	x.ListsFrom(16, 4)
 	must(t, x.Apply(puts(1, 40)))
 	must(t, x.Flush())
 	must(t, x.Apply([]index.Change{{Seq: 40, Op: index.Delete, No: 7}, {Seq: 41, Op: index.Delete, No: 8}, amended()}))

@@ -91,6 +91,10 @@ type Index struct {
 	partial bool
 	of      *layer.Schema // what changes are of; guarded by write, and by mu where it is set
 
+	recall recall
+	// Of tests, which try with few rows what many have; 0 = as everywhere.
+	listsFrom, scanMost int
+
 	mu     sync.Mutex
 	cur    *state // guarded by mu; nil after Close
 	closed bool   // guarded by mu
@@ -116,7 +120,7 @@ func Open(cfg Config) (*Index, error) {
 
 // shape returns what all segments of x have in common.
 func (x *Index) shape() rows.Shape {
-	return rows.Shape{Rotation: x.rotation, Dimensions: x.cfg.Dimensions}
+	return rows.Shape{Rotation: x.rotation, Dimensions: x.cfg.Dimensions, ListsFrom: x.listsFrom}
 }
 
 func (x *Index) notify(event string, err error) {
@@ -304,6 +308,7 @@ func (x *Index) Close() error {
 	if st != nil {
 		x.release(st)
 	}
+	x.recall.running.Wait()
 	return nil
 }
 

@@ -371,6 +371,7 @@ func (m *machine) reopen(t *rapid.T, dir string) {
 	x, err := index.Open(m.cfg)
 	m.check(t, err)
 	x.SealAt(12, 0)
+	x.ListsFrom(16, 4)
 	m.x = x
 	m.catchUp(t)
 }
@@ -477,6 +478,11 @@ func TestModel(t *testing.T) {
 				q.Schema = m.cfg.SchemaVersion
 				s := m.x.Snapshot()
 				m.o.compare(rt, s, q)
+				pool := q
+				pool.Pool = rapid.SampledFrom([]int{1, 5, 200}).Draw(rt, "pool")
+				m.o.compareScores(rt, s, pool)
+				pool.Exact = true
+				m.o.compare(rt, s, pool)
 				s.Release()
 				f := m.fresh(rt)
 				if got, want := sortedHits(rt, m.x, q), sortedHits(rt, f, q); !slices.Equal(got, want) {

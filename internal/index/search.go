@@ -19,6 +19,9 @@ import (
 // weight, the K best by dimensions, in no order, each scored on all sides. Without a dense side only parts with a BM25
 // score are found. Ties go to the lower id, then the lower part. The result depends on the live documents alone, not on
 // segments, merges or the CPU. A damaged file is an error that is ErrCorrupt.
+//
+// A query with a Pool that does not say Exact may be searched by inverted lists in segments that have them: then Pool
+// stands in the place of K, and the parts best by cosine are nearly all of those. What is found has the score that it always has.
 func (s *Snapshot) Search(ctx context.Context, q search.Query) (out search.Found, err error) {
 	defer guard(&err, s.st.views)()
 	r, err := s.begin(ctx, &q)
@@ -32,6 +35,10 @@ func (s *Snapshot) Search(ctx context.Context, q search.Query) (out search.Found
 	if r.vector != nil {
 		if out.Dense, err = r.side(found, r.dense); err != nil {
 			return search.Found{}, err
+		}
+		if !r.exact() {
+			out.Dense.Exact = out.Dense.All
+			r.check(found)
 		}
 	}
 	if r.lex != nil {
@@ -63,7 +70,7 @@ func (s *Snapshot) begin(ctx context.Context, q *search.Query) (*run, error) {
 	case (q.Filter != nil || q.Headings != search.WithHeadings) && q.Schema != s.st.of.Version:
 		return nil, fmt.Errorf("search: planned for version %d of the attributes, index has %d: %w", q.Schema, s.st.of.Version, search.ErrSchema)
 	}
-	r := &run{ctx: ctx, st: s.st, q: q, kept: s.x.cfg.Conditions}
+	r := &run{ctx: ctx, x: s.x, st: s.st, q: q, kept: s.x.cfg.Conditions}
 	if w := dimension.Weights(q.Dimensions); w.Count() {
 		r.weights = w
 	}
@@ -77,6 +84,7 @@ func (s *Snapshot) begin(ctx context.Context, q *search.Query) (*run, error) {
 // run is one search.
 type run struct {
 	ctx     context.Context
+	x       *Index
 	st      *state
 	q       *search.Query
 	vector  *vector.Query
@@ -86,6 +94,8 @@ type run struct {
 	allow   [][]uint64    // per view: rows that may be hits; nil = all
 	passing int           // number of those rows
 	plan    []search.Step // per view
+	ways    []approach    // per view: how its vectors are searched
+	k       int           // best parts per side
 }
 
 // place is a row of a view.
@@ -120,6 +130,7 @@ func (r *run) prepare() error {
 		}
 		r.count(i)
 	}
+	r.decide()
 	return nil
 }
 
@@ -180,7 +191,7 @@ func (r *run) exclude(i int) {
 
 // side adds the K best rows of one side, which scan offers segment by segment.
 func (r *run) side(found map[place]bool, scan func(i int, floor float64, offer func(row int, score float64) float64)) (search.Side, error) {
-	t := topk.Top[place]{K: r.q.K, After: r.st.after}
+	t := topk.Top[place]{K: r.k, After: r.st.after}
 	for i := range r.st.views {
 		if err := r.ctx.Err(); err != nil {
 			return search.Side{}, err
@@ -197,15 +208,6 @@ func (r *run) side(found map[place]bool, scan func(i int, floor float64, offer f
 		return search.Side{All: true, Exact: true}, nil
 	}
 	return search.Side{Floor: t.Floor(), Exact: true}, nil
-}
-
-func (r *run) dense(i int, floor float64, offer func(row int, score float64) float64) {
-	step := &r.plan[i]
-	step.Way = search.WayScan
-	r.st.views[i].Vectors.Search(r.vector, vector.Want{Allow: r.allow[i], K: r.q.K, Floor: floor}, func(row int, score float64) float64 {
-		step.Settled++
-		return offer(row, score)
-	})
 }
 
 func (r *run) lexical(i int, floor float64, offer func(row int, score float64) float64) {

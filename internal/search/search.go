@@ -26,7 +26,8 @@ type Query struct {
 	Dimensions      []float64 // weights of the custom dimensions; nil = none
 	K               int       // best parts per side
 	// Pool is how many of the best parts per side an answer has that is not exact, whatever K is, so that such an answer
-	// does not depend on how far somebody looks. An engine that answers exactly does not read it.
+	// does not depend on how far somebody looks. An engine that answers exactly does not read it; without it, the answer
+	// must be exact.
 	Pool  int
 	Exact bool // the choice of every side must be that of the full scan
 }
@@ -85,8 +86,13 @@ type Step struct {
 	Skipped  int    // blocks of postings that were not unpacked
 }
 
-// WayScan is the way of a segment of which every passing row was compared.
-const WayScan = "scan"
+// The ways in which the vectors of a segment are searched. Only the first is exact by proof.
+const (
+	WayScan   = "scan"   // every passing row was compared
+	WayLists  = "lists"  // a share of the inverted lists was read
+	WayBlocks = "blocks" // those blocks of all lists that have a passing row
+	WayAll    = "all"    // all lists
+)
 
 // ErrSchema is the error of a search whose filter was parsed for another version of the filter attributes than the
 // engine has: read the corpus and plan again.

@@ -19,13 +19,13 @@ func Number(n int) int {
 }
 
 // Build returns the lists of rows, the same for the same rows. The centroids are those of kept where they are as many as
-// is right for so many rows or half as many; nil stands for none.
+// is right for so many rows, or half or twice as many; nil stands for none.
 func Build(rows *vector.Rows, kept *Lists) *Lists {
 	b := &builder{rows: rows, width: rows.Rotation.Width()}
 	b.x, b.c = make([]float32, b.width), make([]float32, b.width)
 	b.query = vector.Rotated(b.x)
 	want := Number(rows.Len())
-	if kept != nil && kept.Lists() <= want && 2*kept.Lists() >= want {
+	if kept != nil && kept.Lists() <= 2*want && want <= 2*kept.Lists() {
 		b.centroids = vector.Coarse{Width: b.width, Hi: slices.Clone(kept.Hi), Scale: slices.Clone(kept.Scale)} // kept may be of a file
 	} else {
 		b.train(want)
@@ -56,7 +56,7 @@ const (
 	rounds      = 6
 )
 
-// train makes centroids by spherical k-means on a sample of the rows.
+// train sets the centroids by spherical k-means on a sample of the rows.
 func (b *builder) train(n int) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	sample := rng.Perm(b.rows.Len())
@@ -116,7 +116,7 @@ func coarse(means []float32, width int) vector.Coarse {
 	return c
 }
 
-// prepare makes what assign needs of the centroids.
+// prepare sets what assign needs of the centroids.
 func (b *builder) prepare() {
 	n := b.centroids.Len()
 	b.norms, b.asked = make([]float32, n), make([]*vector.Query, n)

@@ -41,7 +41,7 @@ func (t *table) byByte() [][256]uint16 {
 	return t.pairs
 }
 
-// set makes t the table of a query in the rotated space.
+// set fills t for a query in the rotated space.
 func (t *table) set(x []float32) {
 	t.width, t.pairs = len(x), t.pairs[:0]
 	t.entries = grow(t.entries, len(x)/quadDims*128)

@@ -21,6 +21,8 @@ type Segment struct {
 	Passing int     // live ones that may be hits
 	Lists   int     // inverted lists; 0 = it has none
 	Share   float64 // of them, for a search in which every row passes
+	// ScanMost is the number of passing rows up to which they are scanned; 0 = scanMost.
+	ScanMost int
 }
 
 const (
@@ -41,7 +43,11 @@ const (
 // Dense returns the way to search a segment and, for Lists, how many of them to read. Where only some rows pass, Confirm
 // decides once the lists are known.
 func (s Segment) Dense() (way Way, lists int) {
-	if s.Lists == 0 || s.Passing <= scanMost {
+	most := s.ScanMost
+	if most == 0 {
+		most = scanMost
+	}
+	if s.Lists == 0 || s.Passing <= most {
 		return Scan, 0
 	}
 	share := s.Share * math.Pow(float64(s.Passing)/float64(s.Rows), growth)

@@ -85,7 +85,7 @@ func Rotated(x []float32) *Query {
 	return q
 }
 
-// Set makes q the query that x is, in the rotated space and as wide as q, without a new one being made.
+// Set sets q to the query that x is, in the rotated space and as wide as q, so that no other need be made.
 func (q *Query) Set(x []float32) {
 	q.sum = 0
 	q.code(x)
