@@ -19,28 +19,40 @@ func Number(n int) int {
 }
 
 // Build returns the lists of rows, the same for the same rows. The centroids are those of kept where they are as many as
-// is right for so many rows, or half or twice as many; nil stands for none.
-func Build(rows *vector.Rows, kept *Lists) *Lists {
-	b := &builder{rows: rows, width: rows.Rotation.Width()}
+// is right for so many rows; nil stands for none. Between blocks of work it calls pause, which
+// may wait, and whose error ends it.
+func Build(rows *vector.Rows, kept *Lists, pause func() error) (*Lists, error) {
+	b := &builder{rows: rows, width: rows.Rotation.Width(), pause: pause}
 	b.x, b.c = make([]float32, b.width), make([]float32, b.width)
 	b.query = vector.Rotated(b.x)
-	want := Number(rows.Len())
-	if kept != nil && kept.Lists() <= 2*want && want <= 2*kept.Lists() {
+	if kept.fits(rows.Len()) {
 		b.centroids = vector.Coarse{Width: b.width, Hi: slices.Clone(kept.Hi), Scale: slices.Clone(kept.Scale)} // kept may be of a file
-	} else {
-		b.train(want)
+	} else if err := b.train(Number(rows.Len())); err != nil {
+		return nil, err
 	}
-	b.prepare()
-	b.assign()
-	l := b.fill()
-	l.Share = b.calibrate(l)
-	return l
+	if err := b.assign(); err != nil {
+		return nil, err
+	}
+	l, err := b.fill()
+	if err != nil {
+		return nil, err
+	}
+	if l.Share, err = b.calibrate(l); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// fits reports whether the centroids of l are as many as n rows should have, or half or twice as many.
+func (l *Lists) fits(n int) bool {
+	return l != nil && l.Lists() <= 2*Number(n) && Number(n) <= 2*l.Lists()
 }
 
 // builder builds lists. First and second are the lists of each row.
 type builder struct {
 	rows      *vector.Rows
 	width     int
+	pause     func() error
 	centroids vector.Coarse
 	norms     []float32       // squared lengths of centroids
 	asked     []*vector.Query // the centroids as queries
@@ -51,13 +63,24 @@ type builder struct {
 	x, c  []float32
 }
 
+// block is the number of rows between two pauses.
+const block = 256
+
+// rest pauses before each block of rows.
+func (b *builder) rest(row int) error {
+	if row%block != 0 {
+		return nil
+	}
+	return b.pause()
+}
+
 const (
 	perTraining = 32 // rows per list that centroids are trained on
 	rounds      = 6
 )
 
 // train sets the centroids by spherical k-means on a sample of the rows.
-func (b *builder) train(n int) {
+func (b *builder) train(n int) error {
 	rng := rand.New(rand.NewPCG(1, 2))
 	sample := rng.Perm(b.rows.Len())
 	sample = sample[:min(len(sample), n*perTraining)]
@@ -71,7 +94,10 @@ func (b *builder) train(n int) {
 		near := group(&unit)
 		clear(means)
 		clear(counts)
-		for _, row := range sample {
+		for i, row := range sample {
+			if err := b.rest(i); err != nil {
+				return err
+			}
 			b.rows.Values(row, b.x)
 			b.query.Set(b.x)
 			best := ranked{0, -math.MaxFloat32}
@@ -98,6 +124,7 @@ func (b *builder) train(n int) {
 	for o := 0; o < len(means); o += b.width {
 		b.centroids.Append(means[o : o+b.width])
 	}
+	return nil
 }
 
 // coarse returns means as rows of 8 bits at unit length.
@@ -136,12 +163,16 @@ const rivals = 12
 // assign sets the lists of each row: the nearest centroid c by distance, and of the next ones that with the least
 // ‖r'‖² + ⟨r',r⟩²/‖r‖², where r and r' are the differences from the one and the other. A second residual at a right angle to the
 // first is small for queries that the first one hides the row from.
-func (b *builder) assign() {
+func (b *builder) assign() error {
+	b.prepare()
 	n := b.rows.Len()
 	b.first, b.second = make([]int32, n), make([]int32, n)
 	tree, near := group(&b.centroids), make([]ranked, 0, rivals)
 	var pair [1]float32
 	for row := range n {
+		if err := b.rest(row); err != nil {
+			return err
+		}
 		b.rows.Values(row, b.x)
 		b.query.Set(b.x)
 		near = near[:0]
@@ -162,6 +193,7 @@ func (b *builder) assign() {
 			}
 		}
 	}
+	return nil
 }
 
 // insert puts r in its place among the nearest, of which the last goes when there are too many.
@@ -177,7 +209,7 @@ func insert(near []ranked, r ranked) []ranked {
 }
 
 // fill lays out the entries of the lists.
-func (b *builder) fill() *Lists {
+func (b *builder) fill() (*Lists, error) {
 	n := b.rows.Len()
 	l := &Lists{Head: Head{Lists: b.centroids.Len(), Share: 1}, rows: b.rows, centroids: b.centroids, runs: make([]run, b.centroids.Len())}
 	for row := range n {
@@ -205,6 +237,9 @@ func (b *builder) fill() *Lists {
 		binary.LittleEndian.PutUint32(l.Row[4*e:], none)
 	}
 	for row := range n {
+		if err := b.rest(row); err != nil {
+			return nil, err
+		}
 		b.rows.Values(row, b.x)
 		for k, list := range [...]int32{b.first[row], b.second[row]} {
 			if k == 1 && list == b.first[row] {
@@ -219,7 +254,7 @@ func (b *builder) fill() *Lists {
 			b.encode(l, e, int(list))
 		}
 	}
-	return l
+	return l, nil
 }
 
 // encode writes the bits and the factor ‖r‖²/‖r‖₁ of the difference r between b.x and the centroid of a list.

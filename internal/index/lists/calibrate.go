@@ -15,11 +15,14 @@ const (
 
 // calibrate returns the share of the lists in which the best rows are found: the least with the recall of trials, for rows
 // of the segment itself, and a quarter more. A row is its own best and does not count.
-func (b *builder) calibrate(l *Lists) float64 {
+func (b *builder) calibrate(l *Lists) (float64, error) {
 	n := b.rows.Len()
 	var need []int // per row found, lists to read until it is there
 	place := make([]int, l.Lists())
 	for t := range min(trials, n) {
+		if err := b.pause(); err != nil {
+			return 0, err
+		}
 		row := t * n / min(trials, n)
 		b.rows.Values(row, b.x)
 		b.query.Set(b.x)
@@ -57,11 +60,11 @@ func (b *builder) calibrate(l *Lists) float64 {
 		}
 	}
 	if len(need) == 0 {
-		return 1
+		return 1, nil
 	}
 	slices.Sort(need)
 	lists := float64(need[int(math.Ceil(trialRecall*float64(len(need))))-1])
-	return min(1, max(shareLeast, trialExtra*lists)/float64(l.Lists()))
+	return min(1, max(shareLeast, trialExtra*lists)/float64(l.Lists())), nil
 }
 
 type scored struct {

@@ -2,6 +2,7 @@ package lists_test
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -85,6 +86,15 @@ func build(t testing.TB, rotation *vector.Rotation, all [][]float32) *vector.Row
 		}
 	}
 	return b.Rows()
+}
+
+func made(t testing.TB, rows *vector.Rows, kept *lists.Lists) *lists.Lists {
+	t.Helper()
+	l, err := lists.Build(rows, kept, func() error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
 }
 
 func query(t testing.TB, rotation *vector.Rotation, v []float32) *vector.Query {
@@ -183,7 +193,7 @@ func TestRecall(t *testing.T) {
 	rotation := vector.NewRotation(dim, 9)
 	all := text(1, dim, n+200)
 	rows := build(t, rotation, all[:n])
-	l := lists.Build(rows, nil)
+	l := made(t, rows, nil)
 	half, tenth := make([]uint64, rowset.Words(n)), make([]uint64, rowset.Words(n))
 	for i := range n {
 		if i*7919%10 < 5 {
@@ -230,7 +240,7 @@ func TestOddRows(t *testing.T) {
 			}
 			rotation := vector.NewRotation(dim, 2)
 			rows := build(t, rotation, all)
-			l := lists.Build(rows, nil)
+			l := made(t, rows, nil)
 			sum := 0.0
 			for _, v := range all[980:] {
 				q := query(t, rotation, v)
@@ -258,7 +268,7 @@ func TestPathsAgree(t *testing.T) {
 		rotation := vector.NewRotation(dim, 5)
 		all := text(uint64(dim), dim, 700)
 		rows := build(t, rotation, all[:640])
-		l := lists.Build(rows, nil)
+		l := made(t, rows, nil)
 		allow := make([]uint64, rowset.Words(640))
 		for i := range 640 {
 			if i%3 > 0 {
@@ -295,7 +305,7 @@ func TestFewerThanK(t *testing.T) {
 	rotation := vector.NewRotation(dim, 5)
 	all := text(8, dim, n)
 	rows := build(t, rotation, all)
-	l := lists.Build(rows, nil)
+	l := made(t, rows, nil)
 	allow := make([]uint64, rowset.Words(n))
 	for i := 0; i < n; i += 500 {
 		rowset.Add(allow, i)
@@ -326,16 +336,16 @@ func TestBuildAgain(t *testing.T) {
 	rotation := vector.NewRotation(dim, 5)
 	all := text(8, dim, 2400)
 	rows := build(t, rotation, all[:1500])
-	first, again := lists.Build(rows, nil), lists.Build(rows, nil)
+	first, again := made(t, rows, nil), made(t, rows, nil)
 	if fmt.Sprint(first.Head, first.Parts) != fmt.Sprint(again.Head, again.Parts) {
 		t.Error("other lists of the same rows")
 	}
 	more := build(t, rotation, all)
-	kept := lists.Build(more, first)
+	kept := made(t, more, first)
 	if !slices.Equal(kept.Hi, first.Hi) || !slices.Equal(kept.Scale, first.Scale) {
 		t.Error("centroids were not kept")
 	}
-	if far := lists.Build(build(t, rotation, all[:40]), first); far.Lists() != lists.Number(40) {
+	if far := made(t, build(t, rotation, all[:40]), first); far.Lists() != lists.Number(40) {
 		t.Errorf("%d lists of 40 rows", far.Lists())
 	}
 	for i := range all {
@@ -346,13 +356,36 @@ func TestBuildAgain(t *testing.T) {
 	}
 }
 
+// TestPause proves that building pauses again and again, and ends with the error of any pause.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	rows := build(t, vector.NewRotation(64, 5), text(8, 64, 600))
+	pauses := 0
+	if _, err := lists.Build(rows, nil, func() error { pauses++; return nil }); err != nil || pauses < 20 {
+		t.Fatalf("%d pauses, %v", pauses, err)
+	}
+	stop := errors.New("stop")
+	for last := range pauses {
+		n := 0
+		l, err := lists.Build(rows, nil, func() error {
+			if n++; n > last {
+				return stop
+			}
+			return nil
+		})
+		if l != nil || !errors.Is(err, stop) || n != last+1 {
+			t.Fatalf("ended in pause %d: after %d more, %v", last, n-last-1, err)
+		}
+	}
+}
+
 // TestWithin proves that counting is that of the rows with one of the best lists as their first.
 func TestWithin(t *testing.T) {
 	t.Parallel()
 	rotation := vector.NewRotation(64, 5)
 	all := text(3, 64, 900)
 	rows := build(t, rotation, all)
-	l := lists.Build(rows, nil)
+	l := made(t, rows, nil)
 	allow := make([]uint64, rowset.Words(900))
 	for i := 0; i < 900; i += 2 {
 		rowset.Add(allow, i)
@@ -383,7 +416,7 @@ func small(t testing.TB) (*vector.Rows, *lists.Lists, *vector.Query) {
 	rotation := vector.NewRotation(64, 5)
 	all := text(3, 64, 70)
 	rows := build(t, rotation, all)
-	return rows, lists.Build(rows, nil), query(t, rotation, all[9])
+	return rows, made(t, rows, nil), query(t, rotation, all[9])
 }
 
 // sound searches lists in every way, and fails on hits that are not rows with their scores.

@@ -140,11 +140,11 @@ func (t *table) segment(stems, words *postings.Field, forward *postings.Forward)
 		out = append(out, section("vec.hi", v.Planes.Hi), section("vec.lo", v.Planes.Lo),
 			section("vec.scale", v.Planes.Scale))
 		if t.rows >= t.shape.listsFrom() {
-			of, err := listSections(lists.Build(v, t.kept))
+			made, err := t.lists(v)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, of...)
+			out = append(out, made...)
 		}
 	}
 	for i, c := range t.columns {

@@ -27,7 +27,12 @@ func listParts(p *lists.Parts) []listPart {
 		{"list.factor", &p.Factor}, {"list.code", &p.Code}, {"list.at", &p.At}}
 }
 
-func listSections(l *lists.Lists) ([]segment.Section, error) {
+// lists returns the sections of the inverted lists of vectors.
+func (t *table) lists(of *vector.Rows) ([]segment.Section, error) {
+	l, err := lists.Build(of, t.kept, t.shape.pause)
+	if err != nil {
+		return nil, err
+	}
 	head, err := json.Marshal(l.Head)
 	if err != nil {
 		return nil, fmt.Errorf("write segment: %w", err)
