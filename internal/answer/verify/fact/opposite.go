@@ -39,58 +39,6 @@ func polars(s Sentence) []Polar {
 	return out
 }
 
-// Contrast compares what a sentence and the one of the sources that supports it otherwise deny, and on which side of a pair of
-// opposites they are. What both tell is told once: "not open" against "open" is denied, and "not higher" against "lower" is
-// no difference.
-func Contrast(s, source Sentence) (denied []Contrary, turned []Polar) {
-	mine, theirs := polars(s), polars(source)
-	agreed := map[string]bool{}
-	for _, p := range mine {
-		same, other, most := false, false, 0
-		itself := slices.ContainsFunc(theirs, func(q Polar) bool { return kin(q.key, p.key) })
-		for _, q := range theirs {
-			common := common(p.Near, q.Near)
-			if q.Pair != p.Pair || common == 0 || common < most || itself && !kin(q.key, p.key) {
-				continue
-			}
-			if common > most {
-				same, other, most = false, false, common // those with the same words around them count
-			}
-			same, other = same || q.Second == p.Second, other || q.Second != p.Second
-			if q.Second == p.Second {
-				agreed[q.key] = true
-			}
-		}
-		if same {
-			agreed[p.key] = true
-		} else if other {
-			turned = append(turned, p)
-		}
-	}
-	denied = opposed(s, source, agreed)
-	turned = slices.DeleteFunc(turned, func(p Polar) bool {
-		return slices.ContainsFunc(denied, func(c Contrary) bool { return kin(c.Key, p.key) })
-	})
-	return denied, turned
-}
-
-// common returns how many of the keys in a are in b.
-func common(a, b []string) int {
-	n := 0
-	for _, x := range a {
-		if slices.ContainsFunc(b, func(y string) bool { return kin(x, y) }) {
-			n++
-		}
-	}
-	return n
-}
-
-func shared(a, b []string) bool {
-	return slices.ContainsFunc(a, func(x string) bool {
-		return slices.ContainsFunc(b, func(y string) bool { return kin(x, y) })
-	})
-}
-
 // side is one side of a pair of opposites.
 type side struct {
 	pair   int
