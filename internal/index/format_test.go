@@ -146,6 +146,16 @@ func keptQueries(t *testing.T) []search.Query {
 	return out
 }
 
+// remade returns an index in memory of the documents that the kept folders hold.
+func remade(t *testing.T, cfg index.Config) *index.Index {
+	t.Helper()
+	cfg.Dir = ""
+	x, err := index.Open(cfg)
+	must(t, err)
+	must(t, x.Replace(keptLast, once(keptNow())))
+	return x
+}
+
 // TestFormats proves that folders of every format are opened as they are and answer every query, bit for bit, as an index
 // made of the same documents now; that they go on being searched, changed, rewritten and merged; and that what is then
 // written is of the present format.
@@ -157,11 +167,7 @@ func TestFormats(t *testing.T) {
 			cfg := kept(t, name)
 			was := files(t, cfg.Dir)
 			cfg.Notify = func(event string, err error) { t.Errorf("%s: %v", event, err) }
-			fresh := cfg
-			fresh.Dir = ""
-			want, err := index.Open(fresh)
-			must(t, err)
-			must(t, want.Replace(keptLast, once(keptNow())))
+			want := remade(t, cfg)
 			x, err := index.Open(cfg)
 			must(t, err)
 			if s := x.Stats(); x.Applied() != keptLast || x.SchemaVersion() != 4 || x.Partial() || s.Segments != 2 || s.MappedBytes == 0 {
@@ -399,11 +405,7 @@ func TestOptionalSection(t *testing.T) {
 				t.Errorf("%s %s: partial %v, attributes %d", name, section, x.Partial(), x.SchemaVersion())
 			}
 			if !damaged {
-				fresh := cfg
-				fresh.Dir = ""
-				want, err := index.Open(fresh)
-				must(t, err)
-				must(t, want.Replace(keptLast, once(keptNow())))
+				want := remade(t, cfg)
 				sameHits(t, name+" "+section, x, want)
 				must(t, want.Close())
 			}
@@ -429,11 +431,7 @@ func TestUnknownSection(t *testing.T) {
 			t.Errorf("%s: %v", event, err)
 		}
 	}
-	fresh := cfg
-	fresh.Dir = ""
-	want, err := index.Open(fresh)
-	must(t, err)
-	must(t, want.Replace(keptLast, once(keptNow())))
+	want := remade(t, cfg)
 	x, err := index.Open(cfg)
 	must(t, err)
 	if events > 0 || x.Applied() != keptLast {

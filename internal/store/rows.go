@@ -2,6 +2,8 @@ package store
 
 import (
 	"database/sql"
+	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -59,6 +61,15 @@ func (m *micros) Scan(src any) error {
 // Text returns s with U+FFFD in place of what a text of PostgreSQL can't hold, such as a NUL that a model wrote.
 func Text(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// JSON returns a value as both databases can hold it (see Text). what names it in errors.
+func JSON(v any, what string) (string, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return "", fmt.Errorf("encode %s: %w", what, err)
+	}
+	return Text(string(raw)), nil
 }
 
 // One scans a row of one column.

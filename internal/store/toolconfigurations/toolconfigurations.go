@@ -50,19 +50,10 @@ func scan(r store.Row) (c configuration.Configuration, err error) {
 	return c, nil
 }
 
-// encode returns a definition as both databases can hold it.
-func encode(d *configuration.Definition) (string, error) {
-	raw, err := json.Marshal(d)
-	if err != nil {
-		return "", fmt.Errorf("encode a configuration of a tool: %w", err)
-	}
-	return store.Text(string(raw)), nil
-}
-
 // Create writes a configuration. See configuration.Store.
 func (s *Store) Create(ctx context.Context, c configuration.Configuration) (out configuration.Configuration, err error) {
 	marked, taken := split(c.Definition)
-	definition, err := encode(&marked)
+	definition, err := store.JSON(&marked, "a configuration of a tool")
 	if err != nil {
 		return configuration.Configuration{}, err
 	}
@@ -146,7 +137,7 @@ func (s *Store) List(ctx context.Context, after *page.Position, limit int, match
 // Replace writes the next version of a configuration. See configuration.Store.
 func (s *Store) Replace(ctx context.Context, c configuration.Configuration) (out configuration.Configuration, err error) {
 	marked, taken := split(c.Definition)
-	definition, err := encode(&marked)
+	definition, err := store.JSON(&marked, "a configuration of a tool")
 	if err != nil {
 		return configuration.Configuration{}, err
 	}

@@ -20,7 +20,7 @@ func Of(q store.Querier, which id.ToolServer) ([]catalog.Tool, error) {
 func Sync(tx *store.Tx, c *server.Changes) error {
 	for i := range c.Changed {
 		t := &c.Changed[i]
-		definition, err := encode(&t.Definition)
+		definition, err := store.JSON(&t.Definition, "a tool")
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func add(tx *store.Tx, a *server.Added) error {
 	t := a.Tool
 	for _, name := range a.Names {
 		t.Name = name
-		definition, err := encode(&t.Definition)
+		definition, err := store.JSON(&t.Definition, "a tool")
 		if err != nil {
 			return err
 		}

@@ -44,18 +44,9 @@ func scan(r store.Row) (t catalog.Tool, err error) {
 	return t, nil
 }
 
-// encode returns a definition as both databases can hold it.
-func encode(d *catalog.Definition) (string, error) {
-	raw, err := json.Marshal(d)
-	if err != nil {
-		return "", fmt.Errorf("encode a tool: %w", err)
-	}
-	return store.Text(string(raw)), nil
-}
-
 // Create writes a tool. See catalog.Store.
 func (s *Store) Create(ctx context.Context, t catalog.Tool) (out catalog.Tool, err error) {
-	definition, err := encode(&t.Definition)
+	definition, err := store.JSON(&t.Definition, "a tool")
 	if err != nil {
 		return catalog.Tool{}, err
 	}
@@ -114,7 +105,7 @@ func (s *Store) List(ctx context.Context, after *page.Position, limit int, match
 
 // Replace writes the next version of a tool. See catalog.Store.
 func (s *Store) Replace(ctx context.Context, t catalog.Tool) (out catalog.Tool, err error) {
-	definition, err := encode(&t.Definition)
+	definition, err := store.JSON(&t.Definition, "a tool")
 	if err != nil {
 		return catalog.Tool{}, err
 	}

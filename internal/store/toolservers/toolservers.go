@@ -45,15 +45,6 @@ func scan(r store.Row) (s server.Server, err error) {
 	return s, nil
 }
 
-// encode returns a definition as both databases can hold it.
-func encode(d *server.Definition) (string, error) {
-	raw, err := json.Marshal(d)
-	if err != nil {
-		return "", fmt.Errorf("encode a tool server: %w", err)
-	}
-	return store.Text(string(raw)), nil
-}
-
 // secretName is where the secrets of a server are sealed.
 func secretName(which id.ToolServer) string { return "tool_server/" + string(which) }
 
@@ -79,7 +70,7 @@ func number(is bool) int {
 
 // Create writes a server. See server.Store.
 func (s *Store) Create(ctx context.Context, v server.Server, sealed server.Secrets, due bool) (out server.Server, err error) {
-	definition, err := encode(&v.Definition)
+	definition, err := store.JSON(&v.Definition, "a tool server")
 	if err != nil {
 		return server.Server{}, err
 	}
@@ -134,7 +125,7 @@ func (s *Store) List(ctx context.Context, after *page.Position, limit int, match
 
 // Replace writes the next revision of a server. See server.Store.
 func (s *Store) Replace(ctx context.Context, v server.Server, sealed *server.Secrets, due bool) (out server.Server, err error) {
-	definition, err := encode(&v.Definition)
+	definition, err := store.JSON(&v.Definition, "a tool server")
 	if err != nil {
 		return server.Server{}, err
 	}
