@@ -55,7 +55,7 @@ const enough = 8
 func (f *findings) certain(chosen []*candidate) float64 {
 	best := 0.0
 	for i := range f.question.Parts {
-		if ranked := f.ranked(func(c *candidate) float64 { return f.score(c, i) }); ranked[0] == chosen[0] {
+		if ranked := f.ranked(func(c *candidate) float64 { return f.score(c, i) }); len(ranked) > 0 && ranked[0] == chosen[0] {
 			best = max(best, confidence.Right(f.judged(ranked, i)[0]))
 		}
 	}
@@ -78,6 +78,9 @@ func (p *Provider) Judge(ctx context.Context, r llm.Request) (Judgement, error) 
 		return Judgement{}, err
 	}
 	ranked := f.ranked(func(c *candidate) float64 { return f.score(c, 0) })
+	if len(ranked) == 0 {
+		return Judgement{}, nil
+	}
 	first := quotations(ranked[:1])[0]
 	return Judgement{Quotation{first.quoted, a.conversation.passages[first.passage].N}, f.question.Language, f.judged(ranked, 0)}, nil
 }

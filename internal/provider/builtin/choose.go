@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"quarry/internal/provider/builtin/question"
@@ -103,11 +104,12 @@ func (f *findings) least() float64 {
 	return foreignLeast
 }
 
-// ranked returns the candidates, best first. Questions and headings count only if there is nothing else.
+// ranked returns the candidates that may answer, best first. Questions and headings count only if there is nothing else.
 func (f *findings) ranked(score func(*candidate) float64) []*candidate {
-	out := slices.DeleteFunc(slices.Clone(f.candidates), func(c *candidate) bool { return c.asks || c.unfit })
+	able := slices.DeleteFunc(slices.Clone(f.candidates), func(c *candidate) bool { return math.IsInf(score(c), -1) })
+	out := slices.DeleteFunc(slices.Clone(able), func(c *candidate) bool { return c.asks || c.unfit })
 	if len(out) == 0 {
-		out = slices.Clone(f.candidates)
+		out = able
 	}
 	slices.SortStableFunc(out, func(a, b *candidate) int { return cmp.Compare(score(b), score(a)) })
 	return out

@@ -1,6 +1,7 @@
 package builtin_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -29,6 +30,25 @@ func TestAsShortAsItCanBe(t *testing.T) {
 	} {
 		if got := complete(t, llm.Request{Question: c.question, Evidence: c.evidence}).Text; got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// Proves that code is quoted where a way to do something is asked for, and never where a number is, also where there is nothing else.
+func TestCodeTellsNoNumber(t *testing.T) {
+	t.Parallel()
+	code := llm.Evidence{N: 1, Score: 0.9, Text: "const valves = pump.open({\n  valves: 3\n});"}
+	prose := llm.Evidence{N: 2, Score: 0.5, Text: "The function pump.open opens three valves."}
+	for _, c := range []struct {
+		question string
+		quoted   int // passage
+	}{{"How many valves does pump.open open?", 2}, {"How do I open the valves of the pump with pump.open?", 1}} {
+		got := complete(t, llm.Request{Question: c.question, Evidence: []llm.Evidence{code, prose}}).Text
+		if first := strings.Index(got, fmt.Sprintf("[%d]", c.quoted)); first < 0 || strings.Contains(got[:first], "[") {
+			t.Errorf("%s is answered by %q, want passage %d first", c.question, got, c.quoted)
+		}
+		if got := complete(t, llm.Request{Question: c.question, Evidence: []llm.Evidence{code}}).Text; strings.Contains(got, "[1]") != (c.quoted == 1) {
+			t.Errorf("%s over code alone is answered by %q", c.question, got)
 		}
 	}
 }

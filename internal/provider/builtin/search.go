@@ -275,8 +275,11 @@ func (f *findings) evidence(c *candidate, part int) float64 {
 	return f.cosine*m.cosine + coverWeight*m.cover + contextWeight*m.context
 }
 
-// score returns the score by which candidates are ranked.
+// score returns the score by which candidates are ranked. Code never tells a number: those in it are examples.
 func (f *findings) score(c *candidate, part int) float64 {
+	if c.Kind == passage.Code && f.question.Parts[part].Kind == question.Number {
+		return math.Inf(-1)
+	}
 	m := c.parts[part]
 	s := f.cosine*m.cosine + coverWeight*m.cover + f.context*m.context + c.standing + m.kind + aroundWeight*m.around
 	if c.Kind == passage.Code && f.question.Parts[part].Kind != question.Manner {

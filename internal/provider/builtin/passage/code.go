@@ -49,11 +49,13 @@ func program(text string) bool {
 			continue
 		case comment.MatchString(line):
 			comments++
+		case usage(line):
+			code++
 		case bullet.MatchString(trimmed), prose(trimmed):
 			if sentences++; lines == 0 {
 				return false
 			}
-		case len(trimmed) < 400 && (command.MatchString(line) || statement.MatchString(line)):
+		case isCode(line):
 			code++
 		}
 		lines++
@@ -70,6 +72,53 @@ var (
 		`^\s*(?:const|let|var|import|from|export|def|class|func|fn|return|package|public|private|#include|SELECT|INSERT|CREATE)\b.*[({=;:"'<*]|` +
 		`^\s*[\w.\[\]"']+ ?(?::=|\+=|==?)\s*\S|^\s*"[\w.*/-]+"\s*:|^\s*["'\[{]?[\w"'.-]+["']?\s*:\s*["'\[{\d\w.]*[^\s,]*,\s*(?://.*|#.*)?$|^\s*//`)
 )
+
+// isCode reports whether a line has the form of one of a program, of settings or of a terminal.
+func isCode(line string) bool {
+	return len(line) < longestLine && (command.MatchString(line) || statement.MatchString(line))
+}
+
+// longestLine bounds a line of code, in bytes. A longer one is a paragraph.
+const longestLine = 400
+
+// argument matches what may follow a command in its synopsis, apart from a word in lower case: something optional in brackets, a choice
+// in braces, a placeholder, an option or several of one.
+var argument = regexp.MustCompile(`^\s*(?:(?:\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]|\{[^{}]*\}|<[^<>]+>|--?[\w-]+(?:[= ]<[^<>]+>)?|[A-Z][A-Z0-9_-]*|\|)(?:\.\.\.|…)?,?)`)
+
+var (
+	// optional matches an argument that can be left out: an option, a placeholder or one word in square brackets.
+	optional = regexp.MustCompile(`^\s*\[\s*(?:-|<|[A-Z][A-Z0-9_-]*\b|[a-z][\w-]*(?:\.\.\.|…)?\s*\])`)
+	// operand matches a placeholder in lower case, such as a file.
+	operand = regexp.MustCompile(`^\s*[a-z][\w.:/-]*(?:\.\.\.|…)?(?:\s|$)`)
+	// called matches the name of the command.
+	called = regexp.MustCompile(`^\s*(?:(?i:usage|synopsis):\s*)?[a-z][\w.+-]*\s`)
+)
+
+// fewOperands is how many operands a synopsis has at most. More are words of a sentence.
+const fewOperands = 2
+
+// usage reports whether a line is the synopsis of a command: "ls [OPTION]... [FILE]...". It has something optional, and
+// hardly a word that has none of the forms of arguments.
+func usage(line string) bool {
+	m := called.FindString(line)
+	if m == "" || len(line) >= longestLine {
+		return false
+	}
+	rest, operands, some := line[len(m):], 0, false
+	for strings.TrimSpace(rest) != "" {
+		if a := argument.FindString(rest); a != "" {
+			some = some || optional.MatchString(a)
+			rest = rest[len(a):]
+			continue
+		}
+		o := operand.FindString(rest)
+		if operands++; o == "" || operands > fewOperands {
+			return false
+		}
+		rest = rest[len(o):]
+	}
+	return some
+}
 
 // example reports whether a paragraph is code because of what introduces it: the passage is nothing else, the sentence before it ends
 // with a colon, and it neither begins nor ends as a sentence does.
@@ -112,7 +161,7 @@ func looksLikeCode(text string) bool {
 			continue
 		}
 		lines++
-		if len(trimmed) < 400 && (command.MatchString(line) && !prose(trimmed) || statement.MatchString(line) && !prose(trimmed)) {
+		if usage(line) || isCode(line) && !prose(trimmed) {
 			code++
 		}
 	}

@@ -88,8 +88,10 @@ type cutter struct {
 func (c *cutter) read(i int, e *llm.Evidence) {
 	text := clip.Head(e.Text, min(c.left, passageBytes))
 	c.left -= len(text)
+	whole := len(text) == len(e.Text)
+	text = strings.TrimPrefix(text, byteOrderMark)
 	first := len(c.out)
-	r := reader{cutter: c, passage: i, evidence: e, text: text, before: strings.TrimSpace(e.Before)}
+	r := reader{cutter: c, passage: i, evidence: e, text: text, before: strings.TrimSpace(strings.TrimPrefix(e.Before, byteOrderMark))}
 	r.terms = r.above()
 	for _, b := range blocks(text) {
 		if b.code || r.example(b) {
@@ -100,13 +102,16 @@ func (c *cutter) read(i int, e *llm.Evidence) {
 			r.sentence(b.start+s.Start, b.start+s.End)
 		}
 	}
-	if last := len(c.out) - 1; len(text) < len(e.Text) && last >= first {
+	if last := len(c.out) - 1; !whole && last >= first {
 		c.out[last].Kind = Fragment // it may go on in what is not read
 	}
 	if len(c.out) == first+1 && c.out[first].Text == strings.TrimSpace(text) {
 		c.out[first].Alone = true
 	}
 }
+
+// byteOrderMark may begin a text that was a file. It is no part of the first sentence.
+const byteOrderMark = "\ufeff"
 
 // marks matches what could be taken for our citations.
 var marks = regexp.MustCompile(`\[\s*\d+(?:\s*[,;–-]\s*\d+)*\s*\]`)

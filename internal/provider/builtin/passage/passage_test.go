@@ -61,6 +61,15 @@ func TestPieces(t *testing.T) {
 		{"commands", llm.Evidence{Text: "Install it first.\n\n$ quarry serve\nquarry ask --corpus docs"}, []string{
 			"label: Install it first.", "code: $ quarry serve\nquarry ask --corpus docs",
 		}},
+		{"the synopsis of a manual page", llm.Evidence{Text: "ls [OPTION]... [FILE]...", Headings: []string{"SYNOPSIS"}}, []string{"code: ls [OPTION]... [FILE]... {SYNOPSIS}"}},
+		{"synopses with operands and choices", llm.Evidence{Text: "crontab [ -u user ] [-n] file\ncrontab [ -u user ] {-l | -e | -r [-i]}\n\nlogrotate [--force] [--state file] config_file [config_file2 ...]"}, []string{
+			"code: crontab [ -u user ] [-n] file\ncrontab [ -u user ] {-l | -e | -r [-i]}\n\nlogrotate [--force] [--state file] config_file [config_file2 ...]",
+		}},
+		{"brackets in sentences", llm.Evidence{Text: "mulch keeps the soil [mostly] moist\n\nsee [Snails] and [2]\n\nuse the option [-f] only where nothing else has helped"}, []string{
+			"label: mulch keeps the soil [mostly] moist", "boilerplate: see [Snails] and {mulch keeps the soil [mostly] moist}", "prose: use the option [-f] only where nothing else has helped",
+		}},
+		{"a byte order mark", llm.Evidence{Text: "\ufeff- It: the pump, which is red.\n\nThe pump is new."}, []string{"item: It: the pump, which is red.", "prose: The pump is new."}},
+		{"a byte order mark alone", llm.Evidence{Text: "\ufeff"}, nil},
 		{"menus and tables of contents", llm.Evidence{Text: "Home | About us | Contact\n\nIntroduction .............. 3\n\nGetting Started Installation Configuration Reference Plugins Themes Help Community Blog"}, []string{
 			"navigation: Home | About us | Contact", "navigation: Introduction ..............", "label: 3",
 			"navigation: Getting Started Installation Configuration Reference Plugins Themes Help Community Blog",

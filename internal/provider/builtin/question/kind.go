@@ -71,6 +71,9 @@ func (a asking) kindAt(rest []string) Kind {
 	case starts(a.names, rest), a.noun(rest, a.nameNouns):
 		return Name
 	case starts(a.manners, rest), a.noun(rest, a.mannerNouns):
+		if a.denies(rest) {
+			return Anything
+		}
 		return Manner
 	case starts(a.reasons, rest):
 		return Reason
@@ -96,6 +99,11 @@ func (a asking) noun(rest []string, nouns []string) bool {
 		}
 	}
 	return false
+}
+
+// denies reports whether what is asked is how or what not to do: "which commands must I not run".
+func (a asking) denies(rest []string) bool {
+	return slices.ContainsFunc(rest[:min(len(rest), 1+nounReach)], func(w string) bool { return slices.Contains(a.nots, span.Plain(w)) })
 }
 
 // defaults matches a question for the value that something has unless it is set.
@@ -250,7 +258,7 @@ var opening = regexp.MustCompile(`(?i)^(?:(?:\d+[.)]|step \d+:?|please|then|firs
 const adviceShare = 0.4
 
 // instructs returns how well a text tells what to do: it begins with a verb in the imperative, or it says what can be done or has
-// code in it.
+// code in it. What must not be done is no way to do it.
 func instructs(text string, ask asking) float64 {
 	fields := strings.Fields(text[len(opening.FindString(text)):])
 	if len(fields) < 2 {
@@ -258,6 +266,8 @@ func instructs(text string, ask asking) float64 {
 	}
 	first, second := span.Plain(fields[0]), span.Plain(fields[1])
 	switch {
+	case starts(ask.nots, fields):
+		return 0
 	case slices.Contains(ask.orders, first), slices.Contains(ask.orderMarks, second) && !slices.Contains(ask.closed, first):
 		return 1
 	case ask.ordering != nil && ask.ordering.MatchString(text):

@@ -16,6 +16,7 @@ type asking struct {
 	figures, causes, judges, advice []string // in sentences: numbers, reasons, yes and no, what can be done
 	orders, orderMarks, closed      []string // verbs that begin an instruction; words behind any other such verb; words that are none
 	ordering                        *regexp.Regexp
+	nots                            []string // by which a question asks what not to do, and an instruction forbids
 	copulas, articles               []string
 }
 
@@ -45,6 +46,7 @@ var askers = map[string]asking{
 		orders:      words("use run set call add install open click create pass type select press go choose enter specify configure enable disable make write define import export start stop restart remove delete edit copy download upload build check ensure put place wrap return try see avoid apply turn keep take give let do read invoke execute"),
 		orderMarks:  words("the a an your this that these it them all any each its one two both their"),
 		closed:      words("the a an this that these those it he she they we you i in on at for with by from to of is are was were be been and or but if when while as what which who how why where because there here all any each some no not only both also such many most much more unlike like during after before since until although though under over into about between through within without has have had do does did can could will would may might must should than then so his her its their our my your whose whether"),
+		nots:        []string{"not", "never", "don't", "shouldn't", "mustn't", "can't", "cannot", "do not"},
 		copulas:     words("is are was were means mean denotes denote describes refers provides represents stands"),
 		articles:    words("a an the one any to"),
 	},
