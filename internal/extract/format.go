@@ -14,6 +14,7 @@ import (
 	"quarry/internal/extract/markdown"
 	"quarry/internal/extract/pdf"
 	"quarry/internal/extract/plain"
+	"quarry/internal/extract/pptx"
 	"quarry/internal/extract/xlsx"
 )
 
@@ -82,6 +83,18 @@ var formats = []*format{
 		is: xlsx.Is, read: xlsx.Read,
 	},
 	{
+		name: "PowerPoint (pptx)",
+		types: []string{
+			"application/vnd.openxmlformats-officedocument.presentationml.presentation",
+			"application/vnd.openxmlformats-officedocument.presentationml.slideshow",
+			"application/vnd.openxmlformats-officedocument.presentationml.template",
+			"application/vnd.ms-powerpoint.presentation.macroenabled.12",
+			"application/vnd.ms-powerpoint.slideshow.macroenabled.12",
+		},
+		loose: []string{"application/vnd.ms-powerpoint"}, endings: []string{".pptx"}, rare: []string{".pptm", ".ppsx", ".ppsm", ".potx"},
+		is: pptx.Is, read: pptx.Read,
+	},
+	{
 		name: "PDF", types: []string{"application/pdf", "application/x-pdf"}, endings: []string{".pdf"},
 		is: isPDF, read: pdf.Read,
 	},
@@ -95,7 +108,7 @@ const (
 
 // refused are the endings of formats that are not text and have no parser. The content of such files is not examined.
 var refused = map[string]bool{
-	".doc": true, ".ppt": true, ".pptx": true, ".odt": true, ".rtf": true, ".epub": true,
+	".doc": true, ".ppt": true, ".odt": true, ".rtf": true, ".epub": true,
 	".xls": true, ".xlsb": true, ".ods": true, ".odp": true, ".eml": true, ".msg": true, ".zip": true, ".gz": true,
 	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".mp3": true, ".mp4": true, ".exe": true,
 }

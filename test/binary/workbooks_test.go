@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// workbooks are Excel files.
+// workbooks are Excel files, and a presentation.
 func workbooks(t *testing.T) []file {
 	t.Helper()
 	const (
@@ -29,6 +29,9 @@ func workbooks(t *testing.T) []file {
 		{"all cells of a sheet merged", "merged.xlsx", sheet(entry{before: `<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>`, after: `</sheetData><mergeCell ref="A1:XFD1048576"/><sheetData>`})},
 		{"elements nested 600,000 deep", "deep.xlsx", sheet(entry{before: strings.Repeat("<c>", 600_000) + strings.Repeat("</c>", 600_000)})},
 		{"entities", "entities.xlsx", with(entry{name: "xl/sheet.xml", before: `<!DOCTYPE d [<!ENTITY a SYSTEM "file:///etc/passwd">]>` + head + `<row><c t="str"><v>&a;</v></c></row>` + tail})},
+		{"zip bomb: 300 MB of paragraphs on a slide", "paragraphs.pptx", zipped(t,
+			entry{name: "ppt/presentation.xml", before: strings.ReplaceAll(main, "sheet", "sldId")}, entry{name: "ppt/_rels/presentation.xml.rels", before: strings.ReplaceAll(links, "sheet.xml", "slide.xml")},
+			entry{name: "ppt/slide.xml", before: "<sld>", fill: "<sp><p><t>The mill grinds. </t></p></sp>", size: 300 << 20, after: "</sld>"})},
 		{"a folder above", "above.xlsx", with(entry{name: "../../etc/sheet.xml", before: head + cells + tail})},
 	}
 }

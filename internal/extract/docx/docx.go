@@ -2,13 +2,14 @@
 //
 // It keeps what a reader of the final text would see: paragraphs, headings by their style, lists with their bullets and
 // numbers, tables, notes after the paragraph that refers to them, text boxes after the paragraph they are anchored to,
-// alternative texts of pictures, and formulas as lines. It drops text that is deleted, moved elsewhere or hidden,
+// alternative texts of pictures, the data of charts, and formulas as lines. It drops text that is deleted, moved elsewhere or hidden,
 // comments, headers, footers and tables of contents. Layout, pictures and the instructions of fields are ignored. All
 // functions are safe for concurrent use.
 package docx
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"path"
@@ -26,7 +27,11 @@ func Read(data []byte) (*outline.Document, error) {
 		return nil, err
 	}
 	main := a.Main
-	r := &reader{out: &outline.Builder{}, counters: map[string]*counter{}, notes: map[string]string{}}
+	targets, err := a.Relations(main)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{pack: a, relations: targets, out: &outline.Builder{}, counters: map[string]*counter{}, notes: map[string]string{}}
 	if r.styles, err = readStyles(a.Archive, relative(main, "styles.xml")); err != nil {
 		return nil, err
 	}
@@ -72,7 +77,7 @@ func (r *reader) readBody(a *archive.Archive, name string) error {
 			r.blocks(r.put)
 		}
 	})
-	if err := r.x.Err(); err != nil {
+	if err := cmp.Or(r.x.Err(), r.err); err != nil {
 		return err
 	}
 	if !found {

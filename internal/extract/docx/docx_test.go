@@ -245,3 +245,21 @@ func check(t *testing.T, all []outline.Section) {
 		check(t, s.Sections)
 	}
 }
+
+// TestReadChart proves that the data of a chart is a table behind the paragraph that it hangs on.
+func TestReadChart(t *testing.T) {
+	t.Parallel()
+	const relations = `<Relationships><Relationship Id="r7" Type="x/chart" Target="charts/c.xml"/></Relationships>`
+	const chart = `<c:chartSpace xmlns:c="c"><c:ser><c:tx><c:v>bar</c:v></c:tx><c:cat><c:pt idx="0"><c:v>May</c:v></c:pt></c:cat><c:val><c:pt idx="0"><c:v>3</c:v></c:pt></c:val></c:ser></c:chartSpace>`
+	body := `<w:p><w:r><w:t>Sales</w:t></w:r><w:r><w:drawing><c:chart xmlns:c="c" xmlns:r="r" r:id="r7"/></w:drawing></w:r></w:p>`
+	doc, err := docx.Read(word(t, body, "word/_rels/document.xml.rels", relations, "word/charts/c.xml", chart))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := dump(doc.Sections, ""), "0 \"\" page 0 []: \"Sales\"\n  table \"\" [[\"\" \"bar\"]] [[\"May\" \"3\"]]\n"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if _, err := docx.Read(word(t, body, "word/_rels/document.xml.rels", relations, "word/charts/c.xml", "<c>")); !errors.Is(err, outline.ErrUnparsable) {
+		t.Errorf("a chart that is damaged: %v", err)
+	}
+}

@@ -5,12 +5,16 @@ import (
 	"strings"
 
 	"quarry/internal/extract/archive"
+	"quarry/internal/extract/ooxml"
 	"quarry/internal/extract/outline"
 )
 
 // reader reads one part in document order. archive.XML bounds the depth of its recursion.
 type reader struct {
+	pack      *ooxml.Package
+	relations []ooxml.Relation // of the main part
 	x         *archive.XML
+	err       error // of a chart
 	out       *outline.Builder
 	styles    *sheet
 	numbering *numbering
@@ -37,6 +41,7 @@ type paragraph struct {
 	breaks []outline.Mark // pages that begin inside it
 	merge  bool           // its paragraph mark was deleted
 	after  []block        // text boxes
+	charts []string       // ids of their relationships
 	notes  []string
 }
 
@@ -130,6 +135,8 @@ func (r *reader) inline(p *paragraph, e xml.StartElement) {
 		if alt := strings.TrimSpace(archive.Attr(e, "descr")); alt != "" {
 			p.text.WriteString(" " + alt + " ")
 		}
+	case "chart":
+		p.charts = append(p.charts, ooxml.RelationID(e))
 	case "den": // the denominator, superscript and subscript of formulas (OMML)
 		p.text.WriteByte('/')
 	case "sup":
@@ -244,12 +251,25 @@ func (r *reader) put(b block) {
 	for _, in := range p.after {
 		r.put(in)
 	}
+	for _, id := range p.charts {
+		r.putChart(id)
+	}
 	for _, note := range p.notes {
 		r.flushCaption()
 		r.out.Paragraph(note)
 	}
 	if r.page > 0 {
 		r.out.Page(r.page)
+	}
+}
+
+// putChart adds the data of a chart as a table.
+func (r *reader) putChart(id string) {
+	r.flushCaption()
+	for _, to := range r.relations {
+		if to.ID == id && r.err == nil {
+			r.err = r.pack.Chart(to.Target, r.out)
+		}
 	}
 }
 

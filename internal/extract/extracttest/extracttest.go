@@ -61,8 +61,11 @@ func sections(all []outline.Section, indent string) string {
 		}
 		b.WriteByte('\n')
 		for line := range strings.SplitSeq(s.Text, "\n") {
+			if line != "" {
+				line = indent + "  " + line
+			}
 			if s.Text != "" {
-				fmt.Fprintf(&b, "%s  %s\n", indent, line)
+				b.WriteString(line + "\n")
 			}
 		}
 		for _, t := range s.Tables {

@@ -29,7 +29,7 @@ func (p *Package) Drawing(part string, out *outline.Builder) error {
 		case "p":
 			out.Paragraph(Paragraph(x))
 		case "chart":
-			if i := slices.IndexFunc(relations, func(r Relation) bool { return r.ID == archive.Attr(e, "id") }); i >= 0 {
+			if i := slices.IndexFunc(relations, func(r Relation) bool { return r.ID == RelationID(e) }); i >= 0 {
 				charts = append(charts, relations[i].Target)
 			}
 		case "Fallback":

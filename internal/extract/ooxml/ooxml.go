@@ -153,3 +153,13 @@ func (p *Package) Targets(part, relation string) ([]string, error) {
 	}
 	return out, err
 }
+
+// RelationID returns the id of the relationship that an element names; some elements have an id of their own beside it.
+func RelationID(e xml.StartElement) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == "id" && strings.HasSuffix(a.Name.Space, "/relationships") {
+			return a.Value
+		}
+	}
+	return archive.Attr(e, "id")
+}

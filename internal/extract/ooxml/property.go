@@ -18,7 +18,7 @@ var coreProperties = map[string]string{
 }
 
 // appProperties maps those of docProps/app.xml, which are counts.
-var appProperties = map[string]string{"Pages": "Page-Count", "Words": "Word-Count"}
+var appProperties = map[string]string{"Pages": "Page-Count", "Slides": "Page-Count", "Words": "Word-Count"}
 
 // Properties returns the metadata of the file.
 func (p *Package) Properties() (map[string]any, error) {

@@ -66,7 +66,7 @@ func (b *book) read() error {
 			b.epoch1904 = truth(archive.Attr(e, "date1904"))
 		case "sheet":
 			if state := archive.Attr(e, "state"); state == "" || state == "visible" {
-				tabs = append(tabs, tab{outline.OneLine(archive.Attr(e, "name")), targets[relationID(e)]})
+				tabs = append(tabs, tab{outline.OneLine(archive.Attr(e, "name")), targets[ooxml.RelationID(e)]})
 			}
 		}
 	})
@@ -111,16 +111,6 @@ func (b *book) parts() (map[string]string, error) {
 		}
 	}
 	return targets, nil
-}
-
-// relationID returns the id of the relationship that an element names; sheets have another id beside it.
-func relationID(e xml.StartElement) string {
-	for _, a := range e.Attr {
-		if a.Name.Local == "id" && strings.HasSuffix(a.Name.Space, "/relationships") {
-			return a.Value
-		}
-	}
-	return archive.Attr(e, "id")
 }
 
 // readStrings reads the texts that cells refer to by number.
