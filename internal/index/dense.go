@@ -64,7 +64,7 @@ func (r *run) dense(i int, floor float64, offer func(row int, score float64) flo
 	defer s.Close()
 	w := lists.Want{Allow: r.allow[i], Floor: floor, Slack: lists.Wide, Offer: offer}
 	if w.Allow != nil && a.way == plan.Lists {
-		a.way = a.segment.Confirm(s.Within(a.lists, w.Allow))
+		a.way = a.segment.Confirm(s.Within(plan.Looked(a.lists), w.Allow))
 	}
 	switch a.way {
 	case plan.Lists:

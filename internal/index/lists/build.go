@@ -76,7 +76,7 @@ func (b *builder) rest(row int) error {
 
 const (
 	perTraining = 32 // rows per list that centroids are trained on
-	rounds      = 6
+	rounds      = 10
 )
 
 // train sets the centroids by spherical k-means on a sample of the rows.
@@ -254,6 +254,7 @@ func (b *builder) fill() (*Lists, error) {
 			b.encode(l, e, int(list))
 		}
 	}
+	l.measure()
 	return l, nil
 }
 

@@ -19,7 +19,7 @@ type groups struct {
 }
 
 const (
-	nearGroups  = 8
+	nearGroups  = 24
 	groupRounds = 4
 )
 

@@ -79,7 +79,7 @@ func (l *Lists) Search(q *vector.Query) *Search {
 	l.centroids.Scan(q, 0, s.dots)
 	s.order = grow(s.order, l.Lists())
 	for i, d := range s.dots {
-		s.order[i] = ranked{int32(i), d}
+		s.order[i] = ranked{int32(i), d + l.spread[i]}
 	}
 	s.seen = grow(s.seen, rowset.Words(l.rows.Len()))
 	return s

@@ -36,12 +36,15 @@ const (
 	// follows is the share of the rows to be expected among those that are read below which the rows that pass lie
 	// elsewhere.
 	follows = 0.8
+	// looked is the share of the lists to be read, one in so many, whose passing rows are counted: the best of them, where a
+	// filter that avoids the query shows most.
+	looked = 4
 	// marked is the number of rows, one in so many, up to which marking the passing ones pays.
 	marked = 8
 )
 
 // Dense returns the way to search a segment and, for Lists, how many of them to read. Where only some rows pass, Confirm
-// decides once the lists are known.
+// decides once the passing rows of the best lists have been counted, as many as Looked says.
 func (s Segment) Dense() (way Way, lists int) {
 	most := s.ScanMost
 	if most == 0 {
@@ -57,8 +60,11 @@ func (s Segment) Dense() (way Way, lists int) {
 	return Lists, int(math.Ceil(share * float64(s.Lists)))
 }
 
-// Confirm returns Lists when the lists to be read, with so many rows of which so many pass, have about as many passing rows
-// as chance would give them. Rows that pass a filter may lie together, and far from the query; lists that are read for their
+// Looked returns in how many of the lists to be read, the best, passing rows must be counted for Confirm.
+func Looked(lists int) int { return (lists + looked - 1) / looked }
+
+// Confirm returns Lists when the lists that were looked at, with so many rows of which so many pass, have about as many passing
+// rows as chance would give them. Rows that pass a filter may lie together, and far from the query; lists that are read for their
 // closeness to it then tell nothing about where the best of those rows are, so all must be read that have any.
 func (s Segment) Confirm(rows, passing int) Way {
 	if float64(passing)*float64(s.Rows) >= follows*float64(rows)*float64(s.Passing) {
