@@ -9,12 +9,12 @@ const (
 	trials      = 200 // rows that are asked for
 	trialBest   = 10  // of the best of each
 	trialRecall = 0.99
-	trialExtra  = 1.25 // rows of the segment are easier to ask for than real queries
-	shareLeast  = 16   // lists
+	trialExtra  = 2  // rows of the segment are easier to ask for than real queries: those want 1.6 to 2 times as many lists
+	shareLeast  = 16 // lists
 )
 
 // calibrate returns the share of the lists in which the best rows are found: the least with the recall of trials, for rows
-// of the segment itself, and a quarter more. A row is its own best and does not count.
+// of the segment itself, twice over. A row is its own best and does not count.
 func (b *builder) calibrate(l *Lists) (float64, error) {
 	n := b.rows.Len()
 	var need []int // per row found, lists to read until it is there

@@ -30,7 +30,7 @@ const (
 	scanMost = 20_000
 	// growth is how the share of lists grows with the share of rows that pass, when it is random which do: the fewer pass,
 	// the farther away is the tenth best of them.
-	growth = -0.43
+	growth = -0.25
 	// mostLists is the share of lists from which on reading the first entries of all of them takes no longer.
 	mostLists = 0.4
 	// follows is the share of the rows to be expected among those that are read below which the rows that pass lie
