@@ -49,8 +49,8 @@ type Lists struct {
 }
 
 // spreads is how much of the distance of a list's rows from their centroid counts in its rank. The best of a list's rows lies
-// some deviations above its centroid, and farther above that of wider lists. Of 0 to 0.8 this finds the same rows in the fewest
-// lists; see docs/benchmarks.md.
+// some deviations above its centroid, and farther above that of wider lists. About here the same rows are found in the fewest
+// lists; docs/benchmarks.md has the figures.
 const spreads = 0.4
 
 // measure sets the spread of each list: of rows of unit length, c being their mean, 1 - ‖c‖² is the mean squared distance.
