@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"quarry/internal/config"
 	"quarry/internal/corpus"
@@ -54,6 +55,7 @@ func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, log *slog.
 	rows, texts := corpora.New(db), documents.New(db)
 	replicas := replica.New(replica.Config{
 		Dir: filepath.Join(cfg.Data, indexFolder), Documents: texts, Corpora: rows, Encoders: encoders, Log: log,
+		Rest: time.Duration(cfg.IndexRestMinutes) * time.Minute,
 	})
 	behind, err := replicas.Reconcile(ctx)
 	if err != nil {

@@ -90,6 +90,8 @@ type Config struct {
 	TraceContent bool `yaml:"trace_content"`
 	// MaxQueryCorpora is how many corpora one query searches at most, those listed twice counted twice.
 	MaxQueryCorpora int64 `yaml:"max_query_corpora"`
+	// IndexRestMinutes is how long nothing must be written to an index before it is merged into as few segments as possible.
+	IndexRestMinutes int64 `yaml:"index_rest_minutes"`
 	// MaxBodies is how much memory bodies of requests take at once.
 	MaxBodies int64 `yaml:"max_bodies"`
 }
@@ -165,6 +167,7 @@ var Settings = []Setting{
 	{"max_model_calls", "QUARRY_MAX_MODEL_CALLS", "calls of the language model that one turn of an agent makes before it fails", func(c *Config) any { return &c.MaxModelCalls }},
 	{"trace_content", "QUARRY_TRACE_CONTENT", "true: traces of agents keep what was asked, called and answered, sealed; false: times, tokens, names and errors alone", func(c *Config) any { return &c.TraceContent }},
 	{"max_query_corpora", "QUARRY_MAX_QUERY_CORPORA", "entries of `search.corpora` in one query; more are refused with 400", func(c *Config) any { return &c.MaxQueryCorpora }},
+	{"index_rest_minutes", "QUARRY_INDEX_REST_MINUTES", "after so many minutes without a write the index of a corpus is merged into one file, of at most four million passages each; until then files of about one size are merged by eights", func(c *Config) any { return &c.IndexRestMinutes }},
 	{"max_bodies", "QUARRY_MAX_BODIES", "memory for bodies of requests in flight, bytes: an upload counts once, JSON above 64 KiB four times; more wait as expensive calls do", func(c *Config) any { return &c.MaxBodies }},
 }
 
@@ -177,7 +180,7 @@ func Default() Config {
 		ModelAliases: strings.Join(registry.DefaultAliases, ","),
 		MaxExpensive: 64, MaxExpensiveTotal: 256, MaxExpensiveWaiting: 1024, ExpensiveWait: 10, MaxBodies: 512 << 20,
 		MaxRemote: 1024, MaxRemoteTotal: 2048, MaxTurns: 2048, MaxStepTransitions: 500, MaxModelCalls: 100,
-		MaxQueryCorpora: 1000,
+		MaxQueryCorpora: 1000, IndexRestMinutes: 10,
 	}
 }
 
@@ -358,6 +361,8 @@ func checkPublicURL(text string) error {
 const (
 	maxRate = 1_000_000
 	maxWait = 3_600
+	// maxRest is a year: a corpus that is never at rest.
+	maxRest = 525_600
 )
 
 func (c *Config) checkLimits() error {
@@ -381,6 +386,9 @@ func (c *Config) checkLimits() error {
 	}
 	if c.ExpensiveWait < 0 || c.ExpensiveWait > maxWait {
 		return fmt.Errorf("setting expensive_wait must be between 0 and %d seconds", maxWait)
+	}
+	if c.IndexRestMinutes < 1 || c.IndexRestMinutes > maxRest {
+		return fmt.Errorf("setting index_rest_minutes must be between 1 and %d", maxRest)
 	}
 	if c.MaxBodies < 1 {
 		return errors.New("setting max_bodies must be at least 1 byte")

@@ -54,6 +54,7 @@ func TestRefusals(t *testing.T) {
 		{"QUARRY_EXPENSIVE_WAIT", "3601", "expensive_wait"},
 		{"QUARRY_MAX_BODIES", "0", "max_bodies"},
 		{"QUARRY_MAX_QUERY_CORPORA", "0", "max_query_corpora must be at least 1"},
+		{"QUARRY_INDEX_REST_MINUTES", "0", "index_rest_minutes must be between 1 and 525600"},
 		{"QUARRY_SIGN_IN_HOURS", "0", "sign_in_hours must be between 1 and 8760"},
 		{"QUARRY_SIGN_IN_HOURS", "8761", "sign_in_hours"},
 		{"QUARRY_DATABASE", "mysql://x", "postgres://"},

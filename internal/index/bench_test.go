@@ -132,6 +132,7 @@ func BenchmarkIndex(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	merged(b, x, true)
 	b.Logf("built in %v beside %v of analysis: %+v", time.Since(start)-spent, spent, x.Stats())
 	if err := x.Close(); err != nil {
 		b.Fatal(err)

@@ -354,7 +354,7 @@ func TestOldLayout(t *testing.T) {
 	m, err := manifest.Read(cfg.Dir)
 	must(t, err)
 	m.Layout = 0
-	must(t, m.Write(cfg.Dir))
+	must(t, m.Write(segment.Files{}, cfg.Dir))
 	q := sampleQuery(t)
 	for range 2 { // the second time with the new columns
 		x, err := index.Open(cfg)

@@ -1,21 +1,24 @@
 package index
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
+	"time"
 
 	"quarry/internal/index/compact"
 	"quarry/internal/index/manifest"
-	"quarry/internal/index/segment"
 )
 
 // disk is what the writer knows of the files.
 type disk struct {
-	next int // number of the next segment file
-	when compact.Threshold
+	next   int    // number of the last segment file
+	making int    // number of the segment that a merge is writing; 0 = none
+	saved  *state // what the manifest lists; nil without files
+	when   compact.Threshold
+
+	wrote    time.Time // when something was changed last
+	failures int       // of merges, since one succeeded
+	retry    time.Time // no merge before
 }
 
 // due reports that the part in memory has grown enough to be written.
@@ -38,7 +41,7 @@ func (x *Index) save() error {
 		d.drop()
 		return err
 	}
-	x.publish(d)
+	x.pin(x.hold(x.publish(d)))
 	x.disk.when.Saved()
 	return x.sweep(d.views)
 }
@@ -47,40 +50,19 @@ func (x *Index) save() error {
 func (x *Index) saveRebuilt(d *draft) error {
 	if !x.disk.worth(d) {
 		if d.newRows() < x.disk.when.Seal && len(d.inMemory()) == len(d.views) {
-			return manifest.Remove(x.cfg.Dir)
+			x.pin(nil)
+			return manifest.Remove(x.cfg.Files, x.cfg.Dir)
 		}
 	}
 	return x.save()
 }
 
-// seal writes the segments of d that are in memory to files, and merges or rewrites those that are due.
+// seal writes the segments of d that are in memory to one file.
 func (x *Index) seal(d *draft) error {
 	if in := d.inMemory(); len(in) > 0 {
-		if err := x.sealViews(d, in); err != nil {
-			return err
-		}
+		return x.sealViews(d, in)
 	}
-	for _, v := range slices.Clone(d.views) {
-		if compact.Worn(v.Rows, v.LiveRows) {
-			if err := x.sealViews(d, []*view{v}); err != nil {
-				return err
-			}
-		}
-	}
-	return x.mergeSealed(d)
-}
-
-// mergeSealed merges segments while there are enough of one size.
-func (x *Index) mergeSealed(d *draft) error {
-	for {
-		in := choose(d.views, compact.Smallest)
-		if in == nil {
-			return nil
-		}
-		if err := x.sealViews(d, in); err != nil {
-			return err
-		}
-	}
+	return nil
 }
 
 // sealViews writes the live rows of some views to one file and puts it in their place.
@@ -93,24 +75,12 @@ func (x *Index) sealViews(d *draft, in []*view) error {
 		d.remove(in)
 		return nil
 	}
-	sections, err := s.Sections(x.cfg.Epoch, x.cfg.Encoder)
-	if err != nil {
-		return err
-	}
 	if err := os.MkdirAll(x.cfg.Dir, 0o700); err != nil {
 		return fmt.Errorf("make index folder: %w", err)
 	}
 	x.disk.next++
-	named := manifest.Segment{Number: x.disk.next}
-	if err := segment.Write(filepath.Join(x.cfg.Dir, named.File()), sections); err != nil {
-		return err
-	}
-	v, err := x.openSegment(named)
+	v, err := x.folder().Write(x.disk.next, s, d.of)
 	if err != nil {
-		return err
-	}
-	if err := x.openColumns(v, 0, d.of); err != nil {
-		_ = v.File.Close()
 		return err
 	}
 	d.remove(in)
@@ -118,22 +88,4 @@ func (x *Index) sealViews(d *draft, in []*view) error {
 	d.own(v)
 	d.views = append(d.views, v)
 	return nil
-}
-
-// writeDeletes writes the deletes of v to a file.
-func (x *Index) writeDeletes(v *view) error {
-	return segment.Write(filepath.Join(x.cfg.Dir, v.listed().DeletesFile()), []segment.Section{v.LiveSection()})
-}
-
-// applyDeletes reads the file of the deletes of v.
-func (x *Index) applyDeletes(v *view) error {
-	f, err := segment.Open(filepath.Join(x.cfg.Dir, v.listed().DeletesFile()))
-	if err != nil {
-		return err
-	}
-	live, err := v.BindLive(f)
-	if err == nil {
-		v.View = live
-	}
-	return errors.Join(err, f.Close())
 }

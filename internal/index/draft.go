@@ -8,6 +8,7 @@ import (
 	"quarry/internal/index/layer"
 	"quarry/internal/index/rows"
 	"quarry/internal/index/segment"
+	shown "quarry/internal/index/view"
 	"quarry/internal/search"
 )
 
@@ -115,7 +116,7 @@ func (d *draft) layer() {
 		}
 		n := *v
 		n.Values = v.Values.With(changes)
-		n.fresh += len(changes)
+		n.Fresh += len(changes)
 		d.own(&n)
 		d.views[i] = &n
 	}
@@ -135,11 +136,11 @@ func (d *draft) delete(no int64) {
 			continue
 		}
 		if !d.owned[v] {
-			v = v.clone()
+			v = v.Copy()
 			d.own(v)
 			d.views[i] = v
 		}
-		v.dirty += v.Delete(doc)
+		v.Dirty += v.Delete(doc)
 	}
 }
 
@@ -170,7 +171,7 @@ func (d *draft) load(docs []Document) error {
 		return err
 	}
 	if s != nil {
-		v := newView(s)
+		v := shown.New(s)
 		d.own(v)
 		d.views = append(d.views, v)
 	}
@@ -189,24 +190,21 @@ func (d *draft) dropEmpty() {
 	d.views = kept
 }
 
-// choose returns those of views that a rule of package compact picks by their live rows.
-func choose(views []*view, rule func(live []int) []int) (out []*view) {
-	live := make([]int, len(views))
-	for i, v := range views {
-		live[i] = v.LiveRows
-	}
-	for _, at := range rule(live) {
-		out = append(out, views[at])
-	}
-	return out
-}
-
 // mergeTiers merges segments in memory while there are enough of one size.
 func (d *draft) mergeTiers() error {
 	for {
-		in := choose(d.inMemory(), compact.Full)
-		if in == nil {
+		memory := d.inMemory()
+		live := make([]int, len(memory))
+		for i, v := range memory {
+			live[i] = v.LiveRows
+		}
+		full := compact.Full(live)
+		if full == nil {
 			return nil
+		}
+		in := make([]*view, len(full))
+		for i, at := range full {
+			in[i] = memory[at]
 		}
 		if err := d.mergeInto(in); err != nil {
 			return err
@@ -231,7 +229,7 @@ func (d *draft) mergeInto(in []*view) error {
 	}
 	d.remove(in)
 	if s != nil {
-		v := newView(s)
+		v := shown.New(s)
 		d.own(v)
 		d.views = append(d.views, v)
 	}
@@ -256,8 +254,8 @@ func (d *draft) remove(out []*view) {
 func (d *draft) unsaved() int {
 	weight := d.newRows()
 	for _, v := range d.views {
-		if v.segment.path != "" {
-			weight += compact.Changes(v.dirty, v.fresh)
+		if !v.InMemory() {
+			weight += compact.Changes(v.Dirty, v.Fresh)
 		}
 	}
 	return weight
@@ -275,7 +273,7 @@ func (d *draft) newRows() (rows int) {
 func (d *draft) inMemory() []*view {
 	var out []*view
 	for _, v := range d.views {
-		if v.segment.path == "" {
+		if v.InMemory() {
 			out = append(out, v)
 		}
 	}
@@ -291,7 +289,7 @@ func (d *draft) discard(views []*view) {
 	d.x.mu.Lock()
 	for _, v := range views {
 		if d.owned[v] {
-			mine = v.unheld(mine)
+			mine = v.Unheld(mine)
 		}
 	}
 	d.x.mu.Unlock()

@@ -1,36 +1,9 @@
 package index
 
-import (
-	"runtime/debug"
+import shown "quarry/internal/index/view"
 
-	"quarry/internal/index/segment"
-)
-
-// guard turns a fault in mapped memory (a file that was cut off, a disk that fails) into a panic of this goroutine, and
-// returns a function to defer that recovers it as a *segment.Corrupt of one of the views. Other panics go on.
-func guard(err *error, views []*view) func() {
-	old := debug.SetPanicOnFault(true)
-	return func() {
-		debug.SetPanicOnFault(old)
-		r := recover()
-		if r == nil {
-			return
-		}
-		fault, ok := r.(interface{ Addr() uintptr })
-		if !ok {
-			panic(r)
-		}
-		for _, v := range views {
-			for _, f := range v.files() {
-				if c := f.Locate(fault.Addr()); c != nil {
-					*err = c
-					return
-				}
-			}
-		}
-		*err = &segment.Corrupt{File: "unknown", Reason: "reading mapped memory failed"}
-	}
-}
+// guard is view.Guard.
+func guard(err *error, views []*view) func() { return shown.Guard(err, views) }
 
 // views returns the segments of the present state.
 func (x *Index) views() []*view {

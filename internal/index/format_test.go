@@ -123,7 +123,7 @@ func kept(t *testing.T, name string) index.Config {
 	must(t, err)
 	if m.Analysis != analysis.Version {
 		m.Analysis = analysis.Version
-		must(t, m.Write(dir))
+		must(t, m.Write(segment.Files{}, dir))
 	}
 	return keptConfig(t, dir)
 }
@@ -185,6 +185,7 @@ func TestFormats(t *testing.T) {
 				must(t, want.Apply(c))
 			}
 			sameHits(t, "changed", x, want)
+			merged(t, x, false)
 			must(t, x.Close())
 			now := files(t, cfg.Dir)
 			if now["1.seg"] != nil || !bytes.HasPrefix(now["3.seg"], []byte("QRYSEG03")) || !bytes.Equal(now["2.seg"], was["2.seg"]) {
@@ -205,6 +206,7 @@ func TestFormats(t *testing.T) {
 				}
 				next += 6
 				must(t, x.Flush())
+				merged(t, x, false)
 			}
 			if now := files(t, cfg.Dir); now["2.seg"] != nil {
 				t.Errorf("files %v after merging", slices.Sorted(maps.Keys(now)))
@@ -249,7 +251,7 @@ func rewrite(t *testing.T, path string, change func([]segment.Section) []segment
 		sections = append(sections, s)
 	}
 	must(t, f.Close())
-	must(t, segment.Write(path, change(sections)))
+	must(t, segment.Files{}.Write(path, change(sections)))
 }
 
 // newerSection raises the version of a section.

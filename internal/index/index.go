@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"quarry/internal/expr/filter"
 	"quarry/internal/index/compact"
@@ -19,6 +20,7 @@ import (
 	"quarry/internal/index/rows"
 	"quarry/internal/index/segment"
 	"quarry/internal/index/vector"
+	shown "quarry/internal/index/view"
 	"quarry/internal/search"
 )
 
@@ -40,6 +42,9 @@ type Config struct {
 	Dimensions    int            // number of custom dimensions
 	// Conditions keeps results of conditions of filters for all indexes that share it; nil keeps none.
 	Conditions *condition.Cache
+	// Merges runs the merges of this and other indexes; nil = Merge alone merges.
+	Merges *compact.Scheduler
+	Files  segment.Files // how files are written
 	// Notify is called with an event and an error that the index has dealt with. It may be nil, is called by one
 	// goroutine at a time, and must not call the index.
 	Notify func(event string, err error)
@@ -51,6 +56,9 @@ const (
 	EventForeign = "index_files_foreign" // files of another epoch or encoder were dropped
 	EventNewer   = "index_files_newer"   // files of a newer program were left alone; the index is made beside them
 	EventUnsaved = "index_not_saved"     // files could not be written; the index goes on in memory
+	// EventUnmerged is that a merge has failed; of several in a row the first is told. The index goes on with what there was,
+	// and tries again later.
+	EventUnmerged = "index_not_merged"
 )
 
 // Document and Part are what the index is made of.
@@ -84,7 +92,10 @@ type Index struct {
 	cfg      Config
 	rotation *vector.Rotation // nil without vectors
 
-	write sync.Mutex // held by Apply, Replace, Flush, Close, Swap
+	task    *compact.Task // its merges; nil without a scheduler
+	merging atomic.Bool   // a merge runs
+
+	write sync.Mutex // held by Apply, Replace, Flush, Close, Swap, and by Merge for moments
 	disk  disk       // guarded by write
 	// partial is set while the present state lacks documents that files lost; guarded by write, and by mu where it is
 	// set
@@ -115,12 +126,19 @@ func Open(cfg Config) (*Index, error) {
 		return nil, err
 	}
 	x.cur = st
+	x.task = cfg.Merges.Task(x.work)
+	x.plan()
 	return x, nil
 }
 
 // shape returns what all segments of x have in common.
 func (x *Index) shape() rows.Shape {
 	return rows.Shape{Rotation: x.rotation, Dimensions: x.cfg.Dimensions, ListsFrom: x.listsFrom}
+}
+
+// folder returns where the files of x lie.
+func (x *Index) folder() shown.Folder {
+	return shown.Folder{Dir: x.cfg.Dir, Epoch: x.cfg.Epoch, Encoder: x.cfg.Encoder, Shape: x.shape(), Files: x.cfg.Files}
 }
 
 func (x *Index) notify(event string, err error) {
@@ -171,6 +189,7 @@ func (x *Index) Apply(changes []Change) (err error) {
 			x.notify(EventUnsaved, err)
 		}
 	}
+	x.plan()
 	return nil
 }
 
@@ -212,6 +231,7 @@ func (x *Index) Replace(seq int64, next func() ([]Document, error)) (err error) 
 			x.notify(EventUnsaved, err)
 		}
 	}
+	x.plan()
 	return nil
 }
 
@@ -270,6 +290,7 @@ func (x *Index) Repair(next func() ([]Document, error)) (err error) {
 	if err := x.save(); err != nil {
 		x.notify(EventUnsaved, err)
 	}
+	x.plan()
 	return nil
 }
 
@@ -291,9 +312,13 @@ func (x *Index) Flush() (err error) {
 	return x.save()
 }
 
-// Close flushes and unmaps; files stay mapped while snapshots are held. Searches on those go on. What can't be written,
+// Halt ends merges for good, and returns when none runs. Searches and changes go on.
+func (x *Index) Halt() { x.task.Stop() }
+
+// Close ends merges, flushes and unmaps; files stay mapped while snapshots are held. Searches on those go on. What can't be written,
 // on a full disk say, goes to Notify and is no error: the next Open lacks it, which its Applied shows.
 func (x *Index) Close() error {
+	x.Halt()
 	if err := x.Flush(); errors.Is(err, ErrClosed) {
 		return nil
 	} else if err != nil {
@@ -308,6 +333,7 @@ func (x *Index) Close() error {
 	if st != nil {
 		x.release(st)
 	}
+	x.pin(nil)
 	x.recall.running.Wait()
 	return nil
 }
@@ -327,17 +353,18 @@ type Stats struct {
 	MappedBytes int64 // of files
 	HeapBytes   int64
 	Applied     int64
+	Merging     bool // a merge runs
 }
 
 // Stats returns figures of the present state.
 func (x *Index) Stats() Stats {
 	s := x.Snapshot()
 	defer s.Release()
-	out := Stats{Segments: len(s.st.views), Live: s.st.rows, Applied: s.st.seq}
+	out := Stats{Segments: len(s.st.views), Live: s.st.rows, Applied: s.st.seq, Merging: x.merging.Load()}
 	for _, v := range s.st.views {
 		out.Rows += v.Rows
 		out.Documents += v.LiveDocs
-		for _, f := range v.files() {
+		for _, f := range v.Files() {
 			all, mapped := f.Bytes()
 			out.MappedBytes += mapped
 			out.HeapBytes += all - mapped

@@ -62,6 +62,13 @@ func TestLarge(t *testing.T) {
 	must(t, one.Apply(deletes))
 	must(t, many.Apply(deletes))
 	compareAll("after deletes")
+	merged(t, many, false)
+	compareAll("after worn segments were written anew")
+	merged(t, many, true)
+	if st := many.Stats(); st.Segments != 1 || st.Rows != st.Live {
+		t.Errorf("at rest: %+v", st)
+	}
+	compareAll("at rest")
 	must(t, many.Close())
 	many, err = index.Open(cfg)
 	must(t, err)

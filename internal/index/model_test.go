@@ -376,6 +376,39 @@ func (m *machine) reopen(t *rapid.T, dir string) {
 	m.catchUp(t)
 }
 
+// merge merges what is due, or what would be at rest, while documents are written, deleted, given other values and saved, and
+// attributes are replaced; or ends a merge half-way.
+func (m *machine) merge(t *rapid.T) {
+	rest := rapid.Bool().Draw(t, "at rest")
+	at, blocks, stop := rapid.IntRange(1, 30).Draw(t, "block"), 0, errors.New("stop")
+	what := rapid.SampledFrom([]string{"", "apply", "apply", "save", "save", "retype", "stop"}).Draw(t, "meanwhile")
+	done, err := m.x.Merge(func() error {
+		if blocks++; blocks != at {
+			return nil
+		}
+		switch what {
+		case "apply", "save":
+			for range rapid.IntRange(1, 3).Draw(t, "batches") {
+				m.apply(t, m.change(t, 0))
+			}
+			if what == "save" {
+				m.check(t, m.x.Flush())
+			}
+		case "retype":
+			m.retype(t)
+		case "stop":
+			return stop
+		}
+		return nil
+	}, rest)
+	if err != nil && (what != "stop" || !errors.Is(err, stop)) {
+		t.Fatal(err)
+	}
+	if s := m.x.Stats(); err == nil && !done && rest && s.Segments > 1 {
+		t.Fatalf("nothing is due at rest: %+v", s)
+	}
+}
+
 // fresh builds an index of the model's documents in one segment.
 func (m *machine) fresh(t *rapid.T) *index.Index {
 	cfg := m.cfg
@@ -450,6 +483,7 @@ func TestModel(t *testing.T) {
 				m.apply(rt, cs...)
 			},
 			"flush": func(rt *rapid.T) { m.check(rt, m.x.Flush()) },
+			"merge": m.merge,
 			"restart": func(rt *rapid.T) {
 				m.check(rt, m.x.Close())
 				m.reopen(rt, m.cfg.Dir)

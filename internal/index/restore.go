@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"quarry/internal/index/layer"
 	"quarry/internal/index/manifest"
-	"quarry/internal/index/rows"
 	"quarry/internal/index/segment"
 )
 
@@ -18,38 +16,31 @@ func (x *Index) identity() manifest.Manifest {
 	return manifest.New(manifest.Manifest{Epoch: c.Epoch, Encoder: c.Encoder, Schema: x.of.Version, Dim: c.Dim, Dimensions: c.Dimensions})
 }
 
-// listed returns the files of v as the manifest lists them.
-func (v *view) listed() manifest.Segment {
-	return manifest.Segment{Number: v.segment.number, Deletes: v.gen, Columns: v.columnsGen()}
-}
-
 // writeManifest writes the manifest of d, whose segments all have files, after the deletes and columns that are in
 // none.
 func (x *Index) writeManifest(d *draft) error {
 	m := x.identity()
 	m.Seq = d.seq
 	for i, v := range d.views {
-		if (v.dirty > 0 || v.fresh > 0) && !d.owned[v] {
+		if (v.Dirty > 0 || v.Fresh > 0) && !d.owned[v] {
 			n := *v
 			v = &n
 			d.own(v)
 			d.views[i] = v
 		}
-		if v.dirty > 0 {
-			v.gen++
-			v.dirty = 0
-			if err := x.writeDeletes(v); err != nil {
+		if v.Dirty > 0 {
+			if err := x.folder().WriteDeletes(v); err != nil {
 				return err
 			}
 		}
-		if v.fresh > 0 {
-			if err := x.writeColumns(v); err != nil {
+		if v.Fresh > 0 {
+			if err := x.folder().WriteColumns(v); err != nil {
 				return err
 			}
 		}
-		m.Segments = append(m.Segments, v.listed())
+		m.Segments = append(m.Segments, v.Listed())
 	}
-	return m.Write(x.cfg.Dir)
+	return m.Write(x.cfg.Files, x.cfg.Dir)
 }
 
 // Saved returns the number of the last change that files in dir hold, of whatever format, without opening them; ok is
@@ -87,7 +78,7 @@ func (x *Index) restoreFiles() (*state, error) {
 	var views []*view
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return empty, manifest.Remove(x.cfg.Dir)
+		return empty, manifest.Remove(x.cfg.Files, x.cfg.Dir)
 	case err == nil && !m.Fits(x.identity()):
 		event = EventForeign
 		err = fmt.Errorf("index files are of format %d, epoch %d, encoder %q", m.Format, m.Epoch, m.Encoder)
@@ -103,7 +94,7 @@ func (x *Index) restoreFiles() (*state, error) {
 		return nil, fmt.Errorf("open index: %w", err)
 	}
 	x.notify(event, err)
-	return empty, manifest.Remove(x.cfg.Dir)
+	return empty, manifest.Remove(x.cfg.Files, x.cfg.Dir)
 }
 
 // restored returns the state of what could be opened.
@@ -113,7 +104,7 @@ func (x *Index) restored(m manifest.Manifest, views []*view) (*state, error) {
 		if v.Values == nil {
 			of = &layer.Schema{Version: NoSchema, ID: -1}
 		}
-		v.hold()
+		v.Hold(1)
 	}
 	if !m.HasColumns(of.Version) {
 		of = &layer.Schema{Version: NoSchema, ID: -1}
@@ -123,7 +114,9 @@ func (x *Index) restored(m manifest.Manifest, views []*view) (*state, error) {
 		// Those that are lost count too: until the next manifest a new file of that number would be taken for the old.
 		x.disk.next = max(x.disk.next, ms.Number)
 	}
-	return newState(of, m.Seq, views), x.sweep(views)
+	st := newState(of, m.Seq, views)
+	x.pin(x.hold(st))
+	return st, x.sweep(views)
 }
 
 // openAll opens the segments of m. Those that are damaged are left out unless none remains, and so are the columns of
@@ -132,12 +125,12 @@ func (x *Index) openAll(m manifest.Manifest) (views []*view, err error) {
 	defer guard(&err, nil)()
 	var damage error
 	for _, ms := range m.Segments {
-		v, err := x.openView(ms)
+		v, err := x.folder().Open(ms)
 		lost := err != nil
 		if !lost {
 			views = append(views, v)
 			if m.HasColumns(x.of.Version) {
-				err = x.openColumns(v, ms.Columns, x.of)
+				err = x.folder().OpenColumns(v, ms.Columns, x.of)
 			}
 		}
 		switch {
@@ -159,72 +152,22 @@ func (x *Index) openAll(m manifest.Manifest) (views []*view, err error) {
 	return views, nil
 }
 
-// openView opens a segment with its deletes and without columns.
-func (x *Index) openView(ms manifest.Segment) (*view, error) {
-	v, err := x.openSegment(ms)
-	if err != nil {
-		return nil, err
-	}
-	v.gen = ms.Deletes
-	if ms.Columns > 0 {
-		v.columns = &columnFile{gen: ms.Columns}
-	}
-	if v.gen > 0 {
-		if err := x.applyDeletes(v); err != nil {
-			return nil, errors.Join(err, v.File.Close())
-		}
-	}
-	return v, nil
-}
-
 func unmapAll(views []*view) error {
 	var errs []error
 	for _, v := range views {
-		for _, f := range v.files() {
+		for _, f := range v.Files() {
 			errs = append(errs, f.Close())
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// openSegment returns all rows of a segment from its file, without deletes and columns.
-func (x *Index) openSegment(ms manifest.Segment) (*view, error) {
-	path := filepath.Join(x.cfg.Dir, ms.File())
-	f, m, err := x.openFile(path)
-	if err != nil {
-		return nil, err
-	}
-	s, err := x.shape().Bind(f, m)
-	if err != nil {
-		_ = f.Close()
-		return nil, err
-	}
-	v := newView(s)
-	*v.segment = segmentFile{path: path, number: ms.Number, of: m.Schema}
-	return v, nil
-}
-
-// openFile maps a file and checks that it is of this index, by its section meta.
-func (x *Index) openFile(path string) (f *segment.File, m rows.Meta, err error) {
-	if f, err = segment.Open(path); err != nil {
-		return nil, m, err
-	}
-	if m, err = rows.ReadMeta(f); err == nil && (m.Epoch != x.cfg.Epoch || m.Encoder != x.cfg.Encoder) {
-		err = &segment.Corrupt{File: f.Name, Section: "meta", Reason: "not of this corpus"}
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, m, err
-	}
-	return f, m, nil
-}
-
-// sweep removes the files that views do not use, and learns the highest number in use.
+// sweep removes the files that neither views use nor a merge, and learns the highest number in use.
 func (x *Index) sweep(views []*view) error {
 	used := make([]manifest.Segment, len(views))
 	for i, v := range views {
-		x.disk.next = max(x.disk.next, v.segment.number)
-		used[i] = v.listed()
+		x.disk.next = max(x.disk.next, v.Home.Number)
+		used[i] = v.Listed()
 	}
-	return manifest.Sweep(x.cfg.Dir, used)
+	return manifest.Sweep(x.cfg.Files, x.cfg.Dir, used, x.disk.making)
 }

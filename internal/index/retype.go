@@ -63,11 +63,19 @@ func (r *Retyping) Add(docs []Document) error {
 
 // Prepare builds the columns of what the index holds at present, so that Swap has little left to do.
 func (r *Retyping) Prepare() (err error) {
+	r.ready, r.late = map[*rows.Segment]*layer.Set{}, map[int64]bool{}
+	return r.prepare()
+}
+
+// prepare builds the columns of the segments that have none ready.
+func (r *Retyping) prepare() (err error) {
 	s := r.x.Snapshot()
 	defer s.Release()
 	defer guard(&err, s.st.views)()
-	r.ready, r.late = map[*rows.Segment]*layer.Set{}, map[int64]bool{}
 	for _, v := range s.st.views {
+		if r.ready[v.Segment] != nil {
+			continue
+		}
 		if r.ready[v.Segment], err = r.columns(v.Segment); err != nil {
 			return err
 		}
@@ -79,6 +87,11 @@ func (r *Retyping) Prepare() (err error) {
 // afterwards. It is for one call.
 func (r *Retyping) Swap(version int64) (err error) {
 	x := r.x
+	if r.ready != nil { // for segments that were merged since
+		if err := r.prepare(); err != nil {
+			return err
+		}
+	}
 	r.of.Version = version // nobody else has seen it
 	x.write.Lock()
 	defer x.write.Unlock()
@@ -94,8 +107,8 @@ func (r *Retyping) Swap(version int64) (err error) {
 		if n.Values, err = r.values(v); err != nil {
 			return err
 		}
-		n.fresh = compact.Updates(v.Rows) // the files are of the old attributes: they are worth writing
-		filed = filed || v.segment.path != ""
+		n.Fresh = compact.Updates(v.Rows) // the files are of the old attributes: they are worth writing
+		filed = filed || !v.InMemory()
 		d.own(&n)
 		d.views[i] = &n
 	}
@@ -108,6 +121,7 @@ func (r *Retyping) Swap(version int64) (err error) {
 			x.notify(EventUnsaved, err)
 		}
 	}
+	x.plan()
 	return nil
 }
 

@@ -24,6 +24,8 @@ import (
 // stands in the place of K, and the parts best by cosine are nearly all of those. What is found has the score that it always has.
 func (s *Snapshot) Search(ctx context.Context, q search.Query) (out search.Found, err error) {
 	defer guard(&err, s.st.views)()
+	s.x.cfg.Merges.Begin()
+	defer s.x.cfg.Merges.End()
 	r, err := s.begin(ctx, &q)
 	if err != nil {
 		return search.Found{}, err
@@ -137,7 +139,7 @@ func (r *run) prepare() error {
 // count notes how many rows of view i may be hits.
 func (r *run) count(i int) {
 	v := r.st.views[i]
-	step := search.Step{Segment: v.segment.number, Rows: v.Rows, Passing: v.Rows}
+	step := search.Step{Segment: v.Home.Number, Rows: v.Rows, Passing: v.Rows}
 	switch {
 	case r.allow[i] == nil:
 	case v.Live != nil && &r.allow[i][0] == &v.Live[0]:

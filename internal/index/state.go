@@ -3,37 +3,12 @@ package index
 import (
 	"quarry/internal/index/layer"
 	"quarry/internal/index/lexical"
-	"quarry/internal/index/rows"
 	"quarry/internal/index/segment"
+	shown "quarry/internal/index/view"
 )
 
-// segmentFile is the file of a segment; the zero value stands for one in memory.
-type segmentFile struct {
-	path   string // "" in memory
-	of     int64  // version of the attributes whose columns are in it
-	number int    // of the file
-	refs   int    // states that hold it; guarded by Index.mu
-}
-
-// view is a segment as a state shows it, and what files hold of it. Immutable once published.
-type view struct {
-	rows.View
-	segment *segmentFile
-	columns *columnFile // of the columns under Values; nil when they are the segment's own or in memory
-	fresh   int         // documents whose values are in no file
-	gen     int         // of the file with the deletes, 0 = none
-	dirty   int         // rows deleted since that file was written
-}
-
-// newView returns a view of all of s, which is in memory.
-func newView(s *rows.Segment) *view { return &view{View: rows.NewView(s), segment: &segmentFile{}} }
-
-// clone returns a copy of which documents may be deleted.
-func (v *view) clone() *view {
-	c := *v
-	c.View = v.Clone()
-	return &c
-}
+// view is a segment as a state shows it, and what files hold of it. The references of its files are guarded by Index.mu.
+type view = shown.View
 
 // state is what searches see: segments with their deletes, and the statistics of all live rows. Immutable.
 type state struct {
@@ -97,11 +72,8 @@ func (x *Index) release(st *state) {
 	if st.refs == 0 {
 		gone = st.valuesBut(x.cur)
 		for _, v := range st.views {
-			v.segment.refs--
-			if v.columns != nil {
-				v.columns.refs--
-			}
-			unused = v.unheld(unused)
+			v.Hold(-1)
+			unused = v.Unheld(unused)
 		}
 	}
 	x.mu.Unlock()
@@ -128,23 +100,38 @@ func (st *state) valuesBut(cur *state) (out []*layer.Set) {
 	return out
 }
 
-// hold adds a reference of a state to v; the caller holds Index.mu.
-func (v *view) hold() {
-	v.segment.refs++
-	if v.columns != nil {
-		v.columns.refs++
+// pin sets what the files hold: st, of which it takes over the caller's reference; nil when there are no files. The caller
+// holds Index.write.
+func (x *Index) pin(st *state) {
+	x.mu.Lock()
+	old := x.disk.saved
+	x.disk.saved = st
+	x.mu.Unlock()
+	if old != nil {
+		x.release(old)
 	}
 }
 
-// unheld appends the files of v that no state has; the caller holds Index.mu.
-func (v *view) unheld(to []*segment.File) []*segment.File {
-	if v.segment.refs == 0 {
-		to = append(to, v.File)
+// hold adds a reference to st, which may be nil, and returns it.
+func (x *Index) hold(st *state) *state {
+	if st != nil {
+		x.mu.Lock()
+		st.refs++
+		x.mu.Unlock()
 	}
-	if v.columns != nil && v.columns.refs == 0 && v.columns.file != nil {
-		to = append(to, v.columns.file)
+	return st
+}
+
+// view returns the view of the segment that lies there; nil when st has none.
+func (st *state) view(home *shown.Home) *view {
+	if st != nil {
+		for _, v := range st.views {
+			if v.Home == home {
+				return v
+			}
+		}
 	}
-	return to
+	return nil
 }
 
 func closeAll(files []*segment.File) {
@@ -154,15 +141,23 @@ func closeAll(files []*segment.File) {
 	}
 }
 
-// publish replaces the current state by the draft.
-func (x *Index) publish(d *draft) {
-	st := newState(d.of, d.seq, d.views)
+// publish replaces the current state by the draft, and returns it.
+func (x *Index) publish(d *draft) *state {
+	st := x.held(newState(d.of, d.seq, d.views))
 	x.mu.Lock()
-	for _, v := range st.views {
-		v.hold()
-	}
 	old := x.cur
 	x.cur = st
 	x.mu.Unlock()
 	x.release(old)
+	return st
+}
+
+// held returns st after it has taken hold of its views.
+func (x *Index) held(st *state) *state {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, v := range st.views {
+		v.Hold(1)
+	}
+	return st
 }

@@ -135,7 +135,7 @@ func (s *Set) openIndex(c corpus.Corpus) (*index.Index, error) {
 	}
 	return index.Open(index.Config{
 		Dir: dir, Epoch: c.Epoch, Encoder: c.EncoderFingerprint, Schema: schema,
-		SchemaVersion: c.SchemaVersion, Dim: encoder.Dim(), Dimensions: len(c.Dimensions), Conditions: s.conditions,
+		SchemaVersion: c.SchemaVersion, Dim: encoder.Dim(), Dimensions: len(c.Dimensions), Conditions: s.conditions, Merges: s.merges,
 		Notify: func(event string, err error) { s.cfg.Log.Warn(event, "corpus", c.Key, "error", err) },
 	})
 }

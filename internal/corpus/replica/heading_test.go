@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"quarry/internal/index/manifest"
+	"quarry/internal/index/segment"
 	"quarry/internal/search"
 )
 
@@ -72,7 +73,7 @@ func TestHeadings(t *testing.T) {
 				return err
 			}
 			m.Layout = 0
-			return m.Write(filepath.Dir(path))
+			return m.Write(segment.Files{}, filepath.Dir(path))
 		}
 		return err
 	})

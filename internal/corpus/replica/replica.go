@@ -20,6 +20,7 @@ import (
 	"quarry/internal/corpus/document"
 	"quarry/internal/embed"
 	"quarry/internal/index"
+	"quarry/internal/index/compact"
 	"quarry/internal/index/condition"
 	"quarry/internal/search"
 	"quarry/internal/text/lang"
@@ -32,13 +33,17 @@ type Config struct {
 	Corpora   corpus.Store
 	Encoders  *embed.Registry
 	Log       *slog.Logger
-	MaxOpen   int // replicas kept open; above it the least recently used are closed; 0 = 1,000
+	// Rest is how long nothing must be written to a corpus before its index is merged into as few segments as possible;
+	// 0 = 10 minutes
+	Rest    time.Duration
+	MaxOpen int // replicas kept open; above it the least recently used are closed; 0 = 1,000
 }
 
 // Set holds the replicas of one node. Safe for concurrent use.
 type Set struct {
 	cfg        Config
-	conditions *condition.Cache // of all indexes
+	conditions *condition.Cache   // of all indexes
+	merges     *compact.Scheduler // of all indexes
 	mu         sync.Mutex
 	open       map[int64]*replica // by corpus row number; guarded by mu
 	// closing has a channel for each evicted replica that is still writing its files; guarded by mu. They must not be
@@ -68,7 +73,10 @@ func New(cfg Config) *Set {
 	if cfg.MaxOpen == 0 {
 		cfg.MaxOpen = 1000
 	}
-	return &Set{cfg: cfg, conditions: condition.New(conditionBytes), open: map[int64]*replica{}, closing: map[int64]chan struct{}{}}
+	if cfg.Rest == 0 {
+		cfg.Rest = 10 * time.Minute
+	}
+	return &Set{cfg: cfg, merges: compact.NewScheduler(cfg.Rest), conditions: condition.New(conditionBytes), open: map[int64]*replica{}, closing: map[int64]chan struct{}{}}
 }
 
 // CatchUp returns when searches show every change of c up to c.Seq.
@@ -223,15 +231,20 @@ func (s *Set) refresh(ctx context.Context, c corpus.Corpus) (corpus.Corpus, erro
 func (s *Set) discard(corpusNo int64, obsolete func(*replica) bool) {
 	s.mu.Lock()
 	r := s.open[corpusNo]
-	idle := false
-	if r != nil && obsolete(r) {
+	gone, idle := r != nil && obsolete(r), false
+	if gone {
 		delete(s.open, corpusNo)
 		r.stale = true
 		idle = r.refs == 0
 	}
 	s.mu.Unlock()
-	if idle {
+	switch {
+	case idle:
 		s.shut(r)
+	case gone:
+		if x := r.index.Load(); x != nil {
+			x.Halt() // nobody needs what a merge would make, and its files go now
+		}
 	}
 }
 

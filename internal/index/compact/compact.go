@@ -1,11 +1,13 @@
-// Package compact decides when what is new in an index is written to files, which of its segments are then merged, and
-// which are written anew. It knows the sizes of segments and nothing else of them. Package index does what it decides.
+// Package compact decides when what is new in an index is written to files, which of its segments are merged, and which are
+// written anew; and it runs the merges of all indexes of a process, when they are due and a few at a time. It knows the
+// sizes of segments and nothing else of them. Package index does what it decides.
 package compact
 
 import (
 	"cmp"
 	"math/bits"
 	"slices"
+	"time"
 )
 
 const (
@@ -13,8 +15,10 @@ const (
 	sealRows = 16_384
 	// smallRows is what need not be written when the index is closed: it is faster to build again.
 	smallRows = 2_000
-	// mergedRows is the largest segment that a merge writes while writers wait.
-	mergedRows = 131_072
+	// MaxRows is the largest segment that a merge makes, and maxBytes the most that its inputs may have in what is found by
+	// offsets of 32 bits, with room for what a merge adds.
+	MaxRows  = 4 << 20
+	maxBytes = 3 << 30
 	// deadShare is the share of a segment's rows, one in so many, that may be deleted before it is written anew.
 	deadShare = 5
 	// updateShare is how many updates of values weigh as much as one row in the decision whether to write.
@@ -22,51 +26,120 @@ const (
 	// fanIn is how many segments of about one size are merged, and the ratio between sizes: a row is merged once per
 	// order of magnitude (a log-structured merge), and a search reads few segments.
 	fanIn = 8
+	// firstPause is how long an index waits after a merge has failed; each failure doubles that, up to longestPause.
+	firstPause, longestPause = time.Minute, time.Hour
 )
 
 // tier returns the order of magnitude of a number of rows, in powers of fanIn.
 func tier(rows int) int { return (bits.Len(uint(rows)) - 1) / 3 }
 
 // Full returns the places of the segments of a tier that has fanIn of them, given the live rows of segments in memory;
-// nil when there is none.
+// nil when there is none whose merging is no more work than sealing.
 func Full(live []int) []int {
 	var byTier [22][]int
-	full := -1
+	var full []int
 	for i, rows := range live {
 		t := tier(rows)
 		byTier[t] = append(byTier[t], i)
-		if len(byTier[t]) == fanIn {
-			full = t
+		if len(byTier[t]) == fanIn && total(live, byTier[t]) <= sealRows {
+			full = byTier[t]
 		}
 	}
-	if full < 0 {
-		return nil
-	}
-	return byTier[full]
+	return full
 }
 
-// Smallest returns the places of fanIn segments of one tier whose merging is not too much for a writer to wait for, the
-// smallest there are, given the live rows of segments in files; nil when there are not as many.
-func Smallest(live []int) []int {
-	at := make([]int, len(live))
-	for i := range at {
-		at[i] = i
+func total(live, at []int) (rows int) {
+	for _, i := range at {
+		rows += live[i]
 	}
-	slices.SortFunc(at, func(a, b int) int { return cmp.Compare(live[a], live[b]) })
-	for i := 0; i+fanIn <= len(at); i++ {
-		in, rows := at[i:i+fanIn], 0
-		for _, p := range in {
-			rows += live[p]
+	return rows
+}
+
+// Size is that of a segment in files.
+type Size struct {
+	Rows  int
+	Live  int   // of Rows
+	Bytes int64 // of what is found by offsets of 32 bits
+}
+
+// Due returns the places of the segments that are to be merged into one by now: one that is worn, or those of a tier that
+// has fanIn of them, as many of the smallest as one segment can hold; nil when there are none.
+func Due(sizes []Size) []int {
+	for i, s := range sizes {
+		if Worn(s.Rows, s.Live) {
+			return []int{i}
 		}
-		if tier(live[in[0]]) == tier(live[in[fanIn-1]]) && rows <= mergedRows {
+	}
+	at := ascending(sizes)
+	for i := 0; i+fanIn <= len(at); i++ {
+		in := at[i : i+fanIn]
+		if tier(sizes[in[0]].Live) == tier(sizes[in[fanIn-1]].Live) {
+			if in = fitting(sizes, in); in != nil {
+				return in
+			}
+		}
+	}
+	return nil
+}
+
+// AtRest returns the places of the segments that are to be merged into one when nothing has been written for a while: the
+// largest with which others fit into one segment, and of these the largest (first fit, decreasing); nil when no two fit. Done
+// again and again this ends with one segment up to MaxRows rows, and beyond that with segments no two of which could be one.
+func AtRest(sizes []Size) []int {
+	at := ascending(sizes)
+	slices.Reverse(at)
+	for first := range at {
+		var in []int
+		var sum Size
+		for _, i := range at[first:] {
+			if next := sum.plus(sizes[i]); next.fits() {
+				in, sum = append(in, i), next
+			}
+		}
+		if len(in) > 1 {
 			return in
 		}
 	}
 	return nil
 }
 
+func (s Size) plus(o Size) Size { return Size{Live: s.Live + o.Live, Bytes: s.Bytes + o.Bytes} }
+
+// fits reports whether one segment can hold so much.
+func (s Size) fits() bool { return s.Live <= MaxRows && s.Bytes <= maxBytes }
+
+// ascending returns the places of all, the fewest live rows first.
+func ascending(sizes []Size) []int {
+	at := make([]int, len(sizes))
+	for i := range at {
+		at[i] = i
+	}
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(sizes[a].Live, sizes[b].Live) })
+	return at
+}
+
+// fitting returns the first of at that one segment can hold together; nil when it is fewer than two.
+func fitting(sizes []Size, at []int) []int {
+	var sum Size
+	for n, i := range at {
+		if sum = sum.plus(sizes[i]); !sum.fits() {
+			at = at[:n]
+			break
+		}
+	}
+	if len(at) < 2 {
+		return nil
+	}
+	return at
+}
+
 // Worn reports whether so many of a segment's rows are deleted that it is written anew.
-func Worn(rows, live int) bool { return rows-live > rows/deadShare && live <= mergedRows }
+func Worn(rows, live int) bool { return rows-live > rows/deadShare }
+
+// Pause returns how long an index waits before it merges again, after so many merges in a row have failed.
+func Pause(failures int) time.Duration {
+	return min(longestPause, firstPause<<min(failures-1, 10))
+}
 
 // Changes returns the weight, in rows, of changes to a segment that are in no file: of rows deleted and of documents given
 // other values.

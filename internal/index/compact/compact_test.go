@@ -3,6 +3,7 @@ package compact_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"quarry/internal/index/compact"
 )
@@ -24,11 +25,30 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// Proves that of the segments in files eight of one order of magnitude are merged, the smallest, and that none is made
-// which a writer would have to wait for too long.
-func TestSmallest(t *testing.T) {
+// Proves that segments in memory are left to be sealed rather than merged, where merging is as much work.
+func TestFullIsBounded(t *testing.T) {
+	t.Parallel()
+	if got := compact.Full([]int{2048, 2048, 2048, 2048, 2048, 2048, 2048, 2048}); len(got) != 8 {
+		t.Errorf("as much as sealing: %v", got)
+	}
+	if got := compact.Full([]int{2049, 2048, 2048, 2048, 2048, 2048, 2048, 2048}); got != nil {
+		t.Errorf("more than sealing: %v", got)
+	}
+}
+
+func sizes(live ...int) (out []compact.Size) {
+	for _, n := range live {
+		out = append(out, compact.Size{Rows: n, Live: n, Bytes: int64(100 * n)})
+	}
+	return out
+}
+
+// Proves that of the segments in files eight of one order of magnitude are merged, the smallest, no more than one segment
+// can hold.
+func TestDueTiers(t *testing.T) {
 	t.Parallel()
 	equal := func(n, rows int) []int { return slices.Repeat([]int{rows}, n) }
+	const most = compact.MaxRows
 	for name, c := range map[string]struct {
 		live []int
 		want int // rows of the segment that is made, 0 for none
@@ -36,31 +56,91 @@ func TestSmallest(t *testing.T) {
 		"none":      {nil, 0},
 		"seven":     {equal(7, 16_384), 0},
 		"eight":     {equal(8, 4096), 8 * 4096},
-		"at most":   {equal(8, 16_384), 131_072},
-		"too large": {equal(8, 16_385), 0},
+		"sealed":    {equal(8, 16_384), 131_072},
+		"large":     {equal(8, 131_072), 1 << 20},
+		"as holds":  {equal(8, 1<<20), most},
+		"too large": {equal(8, most/2+1), 0},
 		"smallest":  {[]int{40, 41, 42, 43, 44, 45, 46, 47, 33, 500}, 33 + 40 + 41 + 42 + 43 + 44 + 45 + 46},
 		"two sizes": {[]int{1, 9, 10, 11, 12, 13, 14, 15, 16}, 9 + 10 + 11 + 12 + 13 + 14 + 15 + 16},
 	} {
-		rows := 0
-		for _, at := range compact.Smallest(c.live) {
+		rows, seen := 0, map[int]bool{}
+		for _, at := range compact.Due(sizes(c.live...)) {
 			rows += c.live[at]
+			if seen[at] {
+				t.Errorf("%s: %d twice", name, at)
+			}
+			seen[at] = true
 		}
 		if rows != c.want {
 			t.Errorf("%s: %d rows, want %d", name, rows, c.want)
 		}
 	}
+	long := sizes(equal(8, 1000)...)
+	for i := range long {
+		long[i].Bytes = 1 << 30
+	}
+	if got := compact.Due(long); len(got) != 3 {
+		t.Errorf("of eight segments with a GiB of lists each %d are merged", len(got))
+	}
 }
 
-// Proves that a segment is written anew when more than a fifth of it is deleted, unless that takes too long.
+// Proves that at rest everything up to the largest segment becomes one, and that what is more ends with segments of which
+// no two could be one.
+func TestAtRest(t *testing.T) {
+	t.Parallel()
+	const most = compact.MaxRows
+	for _, c := range []struct{ live, want []int }{
+		{nil, nil}, {[]int{5}, []int{5}}, {[]int{most}, []int{most}},
+		{[]int{3_000_000, 7, 16_384, 900_000}, []int{3_916_391}},
+		{[]int{2_500_000, 2_500_000, 2_500_000}, []int{2_500_000, 2_500_000, 2_500_000}},
+		{[]int{most, 7, 16_384, 900_000}, []int{916_391, most}},
+		{[]int{3_000_000, 3_000_000, 1_000_000, 1_000_000}, []int{4_000_000, 4_000_000}},
+	} {
+		live := slices.Clone(c.live)
+		for {
+			in := compact.AtRest(sizes(live...))
+			if in == nil {
+				break
+			}
+			rows := 0
+			for _, at := range in {
+				rows += live[at]
+				live[at] = 0
+			}
+			live = append(slices.DeleteFunc(live, func(n int) bool { return n == 0 }), rows)
+		}
+		if slices.Sort(live); !slices.Equal(live, c.want) {
+			t.Errorf("%v ends as %v, want %v", c.live, live, c.want)
+		}
+	}
+}
+
+// Proves that a segment is written anew when more than a fifth of it is deleted, before others are merged.
 func TestWorn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		rows, live int
 		want       bool
-	}{{100, 100, false}, {100, 80, false}, {100, 79, true}, {1, 0, true}, {200_000, 131_072, true}, {200_000, 131_073, false}} {
+	}{{100, 100, false}, {100, 80, false}, {100, 79, true}, {1, 0, true}, {4_000_000, 3_199_999, true}} {
 		if got := compact.Worn(c.rows, c.live); got != c.want {
 			t.Errorf("%d rows, %d live: %v", c.rows, c.live, got)
 		}
+	}
+	all := append(sizes(10, 10, 10, 10, 10, 10, 10, 10), compact.Size{Rows: 1000, Live: 700})
+	if got := compact.Due(all); !slices.Equal(got, []int{8}) {
+		t.Errorf("%v are due", got)
+	}
+}
+
+// Proves that the pauses after failures grow, and not beyond an hour.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	var got []time.Duration
+	for _, n := range []int{1, 2, 3, 6, 7, 1000} {
+		got = append(got, compact.Pause(n)/time.Minute)
+	}
+	if !slices.Equal(got, []time.Duration{1, 2, 4, 32, 60, 60}) {
+		t.Errorf("pauses of %d minutes", got)
 	}
 }
 

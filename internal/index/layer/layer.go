@@ -94,6 +94,30 @@ func (s *Set) column(attr, n int, value func(i int) filter.Value) *column.Column
 	return c
 }
 
+// Since returns the newest values of the documents that have others than in old, which has no layers; ok is false where s is
+// not old with layers over it.
+func (s *Set) Since(old *Set) (changes []Change, ok bool) {
+	if s.schema != old.schema || len(old.layers) > 0 || &s.base[0] != &old.base[0] {
+		return nil, false
+	}
+	var docs []uint32
+	for _, l := range s.layers {
+		docs = append(docs, l.docs...)
+	}
+	slices.Sort(docs)
+	r := s.Reader()
+	for _, d := range slices.Compact(docs) {
+		c := Change{Doc: d, Values: make([]filter.Value, len(s.schema.Attrs))}
+		for a := range s.schema.Attrs {
+			if s.schema.layered(a) {
+				c.Values[a] = r.Value(a, int(d))
+			}
+		}
+		changes = append(changes, c)
+	}
+	return changes, true
+}
+
 // fanIn is how many layers of about one size become one.
 const fanIn = 8
 

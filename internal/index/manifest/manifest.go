@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"quarry/internal/index/segment"
 	"quarry/internal/text/analysis"
@@ -75,7 +76,7 @@ func (m Manifest) HasColumns(schema int64) bool { return m.Schema == schema && m
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Write replaces the manifest in dir, which it creates where there is none. The files that m lists are there already.
-func (m Manifest) Write(dir string) error {
+func (m Manifest) Write(fs segment.Files, dir string) error {
 	body, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("write manifest: %w", err)
@@ -83,7 +84,7 @@ func (m Manifest) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make index folder: %w", err)
 	}
-	return segment.Replace(filepath.Join(dir, name), func(w io.Writer) error {
+	return fs.Replace(filepath.Join(dir, name), func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%08x %s\n", crc32.Checksum(body, castagnoli), body)
 		return err
 	})
@@ -128,21 +129,33 @@ var besides = regexp.MustCompile(`^format-(\d+)$`)
 // ours matches the names of files that an index makes. Whatever else lies in its folder stays.
 var ours = regexp.MustCompile(`^(MANIFEST|(\d+)\.(seg|del\.\d+|col\.\d+))(\.tmp)?$`)
 
-// Sweep removes the files in dir that none of the segments uses, and what older programs have made beside them.
-func Sweep(dir string, used []Segment) error {
+// Sweep removes the files in dir that none of the segments uses, and what older programs have made beside them. Those of the
+// segment with the number making, which is being written, stay; 0 = none is.
+func Sweep(fs segment.Files, dir string, used []Segment, making int) error {
 	keep := map[string]bool{name: true}
 	for _, s := range used {
 		keep[s.File()] = true
 		keep[s.DeletesFile()] = s.Deletes > 0
 		keep[s.ColumnsFile()] = s.Columns > 0
 	}
-	return removeBut(dir, keep)
+	return removeBut(fs, dir, func(file string) bool {
+		return keep[file] || making > 0 && strings.HasPrefix(file, strconv.Itoa(making)+".")
+	})
 }
 
 // Remove removes every file of the index in dir, and what older programs have made beside them.
-func Remove(dir string) error { return removeBut(dir, nil) }
+func Remove(fs segment.Files, dir string) error {
+	return removeBut(fs, dir, func(string) bool { return false })
+}
 
-func removeBut(dir string, keep map[string]bool) error {
+// Discard removes the files of a segment of which no manifest knows any more. What can't be removed is left to Sweep.
+func Discard(dir string, s Segment) {
+	for _, file := range []string{s.File(), s.DeletesFile(), s.ColumnsFile()} {
+		_ = os.Remove(filepath.Join(dir, file))
+	}
+}
+
+func removeBut(fs segment.Files, dir string, keep func(file string) bool) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -151,22 +164,22 @@ func removeBut(dir string, keep map[string]bool) error {
 		return fmt.Errorf("list index folder: %w", err)
 	}
 	// The manifest goes first: it must not name files that are gone.
-	if !keep[name] {
+	if !keep(name) {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("remove index manifest: %w", err)
 		}
 	}
-	removed := !keep[name]
+	removed := !keep(name)
 	for _, e := range entries {
 		if e.Name() == name {
 			continue
 		}
 		if e.IsDir() {
-			if err := removeBeside(dir, e.Name()); err != nil {
+			if err := removeBeside(fs, dir, e.Name()); err != nil {
 				return err
 			}
 		}
-		if !e.IsDir() && ours.MatchString(e.Name()) && !keep[e.Name()] {
+		if !e.IsDir() && ours.MatchString(e.Name()) && !keep(e.Name()) {
 			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
 				return fmt.Errorf("remove index file: %w", err)
 			}
@@ -176,12 +189,12 @@ func removeBut(dir string, keep map[string]bool) error {
 	if !removed {
 		return nil
 	}
-	return segment.SyncDir(dir)
+	return fs.SyncFolder(dir)
 }
 
 // removeBeside removes the folder in dir with a name if it is one that this program or an older one made beside files that
 // it could not read. What else lies in it stays, and the folder with it.
-func removeBeside(dir, name string) error {
+func removeBeside(fs segment.Files, dir, name string) error {
 	m := besides.FindStringSubmatch(name)
 	if m == nil {
 		return nil
@@ -190,7 +203,7 @@ func removeBeside(dir, name string) error {
 		return nil
 	}
 	sub := filepath.Join(dir, name)
-	if err := Remove(sub); err != nil {
+	if err := Remove(fs, sub); err != nil {
 		return err
 	}
 	left, err := os.ReadDir(sub)

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"quarry/internal/expr/filter"
+	"quarry/internal/index/column"
 	"quarry/internal/index/layer"
 	"quarry/internal/index/postings"
 )
@@ -58,6 +59,52 @@ func (h Shape) Merge(of *layer.Schema, views []*View) (*Segment, error) {
 		}
 	}
 	return t.segment(stemField, wordField, forward.Forward())
+}
+
+// Values returns the columns of the segment that Merge made of views, with the values that each of these has by now; nil for
+// one whose documents are all gone.
+func (h Shape) Values(of *layer.Schema, merged []*View, now []*layer.Set) (*layer.Set, error) {
+	columns := make([]*column.Column, len(of.Attrs))
+	for a, attr := range of.Attrs {
+		b := column.NewBuilder(attr.Type)
+		for i, v := range merged {
+			value := func(int) filter.Value { return filter.Value{} }
+			if now[i] != nil {
+				r := now[i].Reader()
+				value = func(at int) filter.Value { return r.Value(a, at) }
+			}
+			if err := v.each(h, attr.Level, func(at int) { b.Add(value(at)) }); err != nil {
+				return nil, err
+			}
+		}
+		var err error
+		if columns[a], err = column.Open(b.Bytes()); err != nil {
+			return nil, err
+		}
+	}
+	return layer.New(of, columns), nil
+}
+
+// each calls f for the live documents or rows of v, in order. The error is that of a pause.
+func (v *View) each(h Shape, l filter.Level, f func(at int)) error {
+	for d := range v.Docs {
+		if d%block == 0 {
+			if err := h.pause(); err != nil {
+				return err
+			}
+		}
+		from, end := v.Run(d)
+		switch {
+		case !v.IsLive(from):
+		case l == filter.Document:
+			f(d)
+		default:
+			for row := from; row < end; row++ {
+				f(row)
+			}
+		}
+	}
+	return nil
 }
 
 // copy adds the live documents of v and returns the map from its rows to the new ones. The error is that of a pause.

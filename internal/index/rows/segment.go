@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"sort"
 	"strconv"
+	"strings"
 
 	"quarry/internal/expr/filter"
 	"quarry/internal/index/column"
@@ -96,6 +97,16 @@ func (s *Segment) Find(no int64) (d int, ok bool) {
 	}
 	d = int(le32(s.byNo, i))
 	return d, s.No(d) == no
+}
+
+// Addressed returns the bytes of s that are found by offsets of 32 bits. A merge must not make more than these can hold.
+func (s *Segment) Addressed() (bytes int64) {
+	for _, x := range s.File.Sections() {
+		if !strings.HasPrefix(x.Name, "vec.") {
+			bytes = max(bytes, int64(len(x.Data)))
+		}
+	}
+	return bytes
 }
 
 // Sections returns all of s for a file of that epoch and encoder, Meta first.

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"slices"
 
 	"quarry/internal/index/layer"
@@ -66,6 +67,35 @@ func (v *View) Delete(d int) (rows int) {
 	v.LiveRows -= to - from
 	v.LiveDocs--
 	return to - from
+}
+
+// EachGone calls f with the number of every document that is live in v and not in now, which is of the same segment; nil has
+// none.
+func (v *View) EachGone(now *View, f func(no int64)) {
+	for w := range rowset.Words(v.Rows) {
+		gone := word(v, w)
+		if now != nil {
+			gone &^= word(now, w)
+		}
+		for ; gone != 0; gone &= gone - 1 {
+			row := 64*w + bits.TrailingZeros64(gone)
+			d := v.DocOf(row)
+			if from, _ := v.Run(d); from == row {
+				f(v.No(d))
+			}
+		}
+	}
+}
+
+// word returns the live rows from 64·w on, one bit each.
+func word(v *View, w int) uint64 {
+	if v.Live != nil {
+		return v.Live[w]
+	}
+	if rest := v.Rows - 64*w; rest < 64 {
+		return 1<<rest - 1
+	}
+	return ^uint64(0)
 }
 
 // LiveSection returns the section of a file that holds which rows of v are live.

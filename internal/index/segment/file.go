@@ -1,7 +1,6 @@
 package segment
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"hash/crc32"
@@ -9,88 +8,6 @@ import (
 	"os"
 	"path/filepath"
 )
-
-// Write writes the sections to path and syncs them: under another name first, so that path is there whole or not at
-// all.
-func Write(path string, sections []Section) error {
-	return Replace(path, func(w io.Writer) error { return encode(w, sections) })
-}
-
-// Replace replaces the file at path, durably and atomically, by what write writes.
-func Replace(path string, write func(io.Writer) error) (err error) {
-	tmp := path + ".tmp"
-	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("write index file: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			_ = f.Close()
-			_ = os.Remove(tmp)
-		}
-	}()
-	w := bufio.NewWriterSize(f, 1<<18)
-	if err = write(w); err != nil {
-		return fmt.Errorf("write index file: %w", err)
-	}
-	if err = w.Flush(); err != nil {
-		return fmt.Errorf("write index file: %w", err)
-	}
-	if err = f.Sync(); err != nil {
-		return fmt.Errorf("sync index file: %w", err)
-	}
-	if err = f.Close(); err != nil {
-		return fmt.Errorf("close index file: %w", err)
-	}
-	if err = os.Rename(tmp, path); err != nil {
-		return fmt.Errorf("rename index file: %w", err)
-	}
-	return SyncDir(filepath.Dir(path))
-}
-
-// SyncDir syncs dir, which is what renames and removals in it need to be durable.
-func SyncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("sync index folder: %w", err)
-	}
-	defer func() { _ = d.Close() }()
-	if err := d.Sync(); err != nil {
-		return fmt.Errorf("sync index folder: %w", err)
-	}
-	return nil
-}
-
-var padding [align]byte
-
-func encode(w io.Writer, sections []Section) error {
-	var head [headSize]byte
-	copy(head[:], magic)
-	if _, err := w.Write(head[:]); err != nil {
-		return err
-	}
-	at := uint64(headSize)
-	places := make([]place, len(sections))
-	for i, s := range sections {
-		if s.Version == 0 {
-			return fmt.Errorf("section %q has no version", s.Name)
-		}
-		places[i] = place{s.Name, s.Version, at, uint64(len(s.Data)), crc32.Checksum(s.Data, castagnoli)}
-		if _, err := w.Write(s.Data); err != nil {
-			return err
-		}
-		pad := (align - len(s.Data)%align) % align
-		if _, err := w.Write(padding[:pad]); err != nil {
-			return err
-		}
-		at += uint64(len(s.Data) + pad)
-	}
-	toc := appendTOC(nil, places)
-	t := tail{toc: at, length: uint64(len(toc)), crc: crc32.Checksum(toc, castagnoli)}
-	t.size = at + t.length + tailSize
-	_, err := w.Write(t.append(toc))
-	return err
-}
 
 // Open maps the file at path after it has read and checked every section, also those that nobody knows. A damaged file is
 // a *Corrupt, one of a newer format a *Newer.

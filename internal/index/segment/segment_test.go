@@ -23,7 +23,7 @@ func sections() []segment.Section {
 func write(t *testing.T) (path string, image []byte) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "1.seg")
-	if err := segment.Write(path, sections()); err != nil {
+	if err := (segment.Files{}).Write(path, sections()); err != nil {
 		t.Fatal(err)
 	}
 	image, err := os.ReadFile(path)
@@ -181,10 +181,10 @@ func TestNewerFormat(t *testing.T) {
 func TestFailedWrite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := segment.Write(filepath.Join(dir, "1.seg"), []segment.Section{{Name: "x"}}); err == nil {
+	if err := (segment.Files{}).Write(filepath.Join(dir, "1.seg"), []segment.Section{{Name: "x"}}); err == nil {
 		t.Error("wrote a section without a version")
 	}
-	if err := segment.Write(filepath.Join(dir, "no", "1.seg"), sections()); err == nil {
+	if err := (segment.Files{}).Write(filepath.Join(dir, "no", "1.seg"), sections()); err == nil {
 		t.Fatal("wrote into a folder that is not there")
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
@@ -195,7 +195,7 @@ func TestFailedWrite(t *testing.T) {
 // Any bytes are opened or refused, never a panic.
 func FuzzOpen(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "1.seg")
-	if err := segment.Write(path, sections()); err != nil {
+	if err := (segment.Files{}).Write(path, sections()); err != nil {
 		f.Fatal(err)
 	}
 	image, err := os.ReadFile(path)
