@@ -32,7 +32,7 @@ var groups = map[string]group{
 	"encode":  {layer: engine},
 	"extract": {layer: engine},
 	"search":  {layer: engine, uses: "expr"},
-	"index":   {layer: engine, uses: "text expr search", order: "rowset topk column layer condition postings lexical vector dimension segment lists rows plan manifest compact view merge ."},
+	"index":   {layer: engine, uses: "text expr search", order: "rowset topk column layer condition postings lexical vector dimension segment lists rows plan manifest compact view merge draft ."},
 
 	"blob":     {layer: domain},
 	"trace":    {layer: domain},

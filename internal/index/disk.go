@@ -15,6 +15,7 @@ type disk struct {
 	making int    // number of the segment that a merge is writing; 0 = none
 	saved  *state // what the manifest lists; nil without files
 	when   compact.Threshold
+	filed  bool // there is a folder
 
 	wrote    time.Time // when something was changed last
 	failures int       // of merges, since one succeeded
@@ -22,10 +23,10 @@ type disk struct {
 }
 
 // due reports that the part in memory has grown enough to be written.
-func (k *disk) due(d *draft) bool { return d.x.cfg.Dir != "" && k.when.Due(d.unsaved()) }
+func (k *disk) due(d *draft) bool { return k.filed && k.when.Due(d.Unsaved()) }
 
 // worth reports that closing should write.
-func (k *disk) worth(d *draft) bool { return d.x.cfg.Dir != "" && k.when.Worth(d.unsaved()) }
+func (k *disk) worth(d *draft) bool { return k.filed && k.when.Worth(d.Unsaved()) }
 
 // save writes everything to files and shows the mapped segments to searches. Hits and scores stay as they are.
 func (x *Index) save() error {
@@ -34,22 +35,22 @@ func (x *Index) save() error {
 		return err
 	}
 	if err := x.seal(d); err != nil {
-		d.drop()
+		x.drop(d)
 		return err
 	}
 	if err := x.writeManifest(d); err != nil {
-		d.drop()
+		x.drop(d)
 		return err
 	}
 	x.pin(x.hold(x.publish(d)))
 	x.disk.when.Saved()
-	return x.sweep(d.views)
+	return x.sweep(d.Views)
 }
 
 // saveRebuilt saves after Replace. A small rebuilt index has no files, and none of its past may remain.
 func (x *Index) saveRebuilt(d *draft) error {
 	if !x.disk.worth(d) {
-		if d.newRows() < x.disk.when.Seal && len(d.inMemory()) == len(d.views) {
+		if d.NewRows() < x.disk.when.Seal && len(d.InMemory()) == len(d.Views) {
 			x.pin(nil)
 			return manifest.Remove(x.cfg.Files, x.cfg.Dir)
 		}
@@ -59,7 +60,7 @@ func (x *Index) saveRebuilt(d *draft) error {
 
 // seal writes the segments of d that are in memory to one file.
 func (x *Index) seal(d *draft) error {
-	if in := d.inMemory(); len(in) > 0 {
+	if in := d.InMemory(); len(in) > 0 {
 		return x.sealViews(d, in)
 	}
 	return nil
@@ -67,25 +68,25 @@ func (x *Index) seal(d *draft) error {
 
 // sealViews writes the live rows of some views to one file and puts it in their place.
 func (x *Index) sealViews(d *draft, in []*view) error {
-	s, err := d.merged(in)
+	s, err := d.Merged(in)
 	if err != nil {
 		return err
 	}
 	if s == nil {
-		d.remove(in)
+		d.Remove(in)
 		return nil
 	}
 	if err := os.MkdirAll(x.cfg.Dir, 0o700); err != nil {
 		return fmt.Errorf("make index folder: %w", err)
 	}
 	x.disk.next++
-	v, err := x.folder().Write(x.disk.next, s, d.of)
+	v, err := x.folder().Write(x.disk.next, s, d.Of)
 	if err != nil {
 		return err
 	}
-	d.remove(in)
-	d.discard(in)
-	d.own(v)
-	d.views = append(d.views, v)
+	d.Remove(in)
+	x.discard(d, in)
+	d.Own(v)
+	d.Views = append(d.Views, v)
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"quarry/internal/expr/filter"
 	"quarry/internal/index/compact"
 	"quarry/internal/index/condition"
+	drafts "quarry/internal/index/draft"
 	"quarry/internal/index/layer"
 	"quarry/internal/index/rows"
 	"quarry/internal/index/segment"
@@ -67,25 +68,19 @@ type (
 	Part     = rows.Part
 )
 
-// Op is what a change does.
-type Op uint8
+// Change is one entry of the corpus's change sequence, and Op what it does.
+type (
+	Change = drafts.Change
+	Op     = drafts.Op
+)
 
 // The operations.
 const (
-	Put    Op = 1 // Doc replaces what has its No
-	Delete Op = 2
-	Reset  Op = 3 // every document goes
-	Update Op = 4 // the document with this No, if it is there, gets the values of document level in Doc
+	Put    = drafts.Put
+	Delete = drafts.Delete
+	Reset  = drafts.Reset
+	Update = drafts.Update
 )
-
-// Change is one entry of the corpus's change sequence.
-type Change struct {
-	Seq int64
-	Op  Op
-	No  int64
-	Old int64     // of Put: the document that goes in the same change, 0 for none
-	Doc *Document // of Put and Update; nil when the document is gone again, then as Delete, or nothing
-}
 
 // Index is the live index of one corpus. Searches may run beside one writer; a second writer waits.
 type Index struct {
@@ -117,7 +112,7 @@ func Open(cfg Config) (*Index, error) {
 	if cfg.Dim < 0 || cfg.Dimensions < 0 {
 		return nil, fmt.Errorf("open index: %d dimensions, %d custom ones", cfg.Dim, cfg.Dimensions)
 	}
-	x := &Index{cfg: cfg, of: layer.NewSchema(cfg.Schema, cfg.SchemaVersion), disk: disk{when: compact.NewThreshold()}}
+	x := &Index{cfg: cfg, of: layer.NewSchema(cfg.Schema, cfg.SchemaVersion), disk: disk{when: compact.NewThreshold(), filed: cfg.Dir != ""}}
 	if cfg.Dim > 0 {
 		x.rotation = vector.NewRotation(cfg.Dim, uint64(cfg.Epoch))
 	}
@@ -171,21 +166,21 @@ func (x *Index) Apply(changes []Change) (err error) {
 		return err
 	}
 	for _, c := range changes {
-		if c.Seq != d.seq+1 {
-			return fmt.Errorf("apply change %d: want %d", c.Seq, d.seq+1)
+		if c.Seq != d.Seq+1 {
+			return fmt.Errorf("apply change %d: want %d", c.Seq, d.Seq+1)
 		}
-		d.seq = c.Seq
-		if err := d.change(c); err != nil {
+		d.Seq = c.Seq
+		if err := d.Change(c); err != nil {
 			return fmt.Errorf("apply change %d: %w", c.Seq, err)
 		}
 	}
-	if err := d.build(); err != nil {
+	if err := d.Build(); err != nil {
 		return err
 	}
 	x.publish(d)
 	if x.disk.due(d) {
 		if err := x.save(); err != nil {
-			x.disk.when.Failed(d.unsaved())
+			x.disk.when.Failed(d.Unsaved())
 			x.notify(EventUnsaved, err)
 		}
 	}
@@ -202,24 +197,24 @@ func (x *Index) Replace(seq int64, next func() ([]Document, error)) (err error) 
 	if x.isClosed() {
 		return ErrClosed
 	}
-	d := &draft{x: x, of: x.of, seq: seq}
+	d := &draft{Shape: x.shape(), Of: x.of, Seq: seq}
 	for {
 		docs, err := next()
 		if err != nil {
-			d.drop()
+			x.drop(d)
 			return fmt.Errorf("rebuild index: %w", err)
 		}
 		if len(docs) == 0 {
 			break
 		}
-		if err := d.load(docs); err != nil {
-			d.drop()
+		if err := d.Load(docs); err != nil {
+			x.drop(d)
 			return fmt.Errorf("rebuild index: %w", err)
 		}
 		if x.disk.due(d) {
 			// Sealed along the way, so that a large corpus is never in memory as a whole.
-			if err := x.sealViews(d, d.inMemory()); err != nil {
-				x.disk.when.Failed(d.unsaved())
+			if err := x.sealViews(d, d.InMemory()); err != nil {
+				x.disk.when.Failed(d.Unsaved())
 				x.notify(EventUnsaved, err)
 			}
 		}
@@ -272,7 +267,7 @@ func (x *Index) Repair(next func() ([]Document, error)) (err error) {
 	defer x.write.Unlock()
 	defer guard(&err, x.views())()
 	d, err := x.draftAnyway()
-	if err == nil && d.of != x.of {
+	if err == nil && d.Of != x.of {
 		err = search.ErrSchema
 	}
 	for err == nil {
@@ -280,7 +275,7 @@ func (x *Index) Repair(next func() ([]Document, error)) (err error) {
 		if docs, err = next(); err != nil || len(docs) == 0 {
 			break
 		}
-		err = d.load(docs)
+		err = d.Load(docs)
 	}
 	if err != nil {
 		return fmt.Errorf("repair index: %w", err)

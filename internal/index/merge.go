@@ -88,7 +88,7 @@ func (x *Index) beginMerge(pause func() error, rest bool) (m *merging, done bool
 func (x *Index) due(d *draft, rest bool) (in []*view) {
 	var filed []*view
 	var sizes []compact.Size
-	for _, v := range d.views {
+	for _, v := range d.Views {
 		if x.disk.saved.view(v.Home) != nil {
 			filed = append(filed, v)
 			sizes = append(sizes, compact.Size{Rows: v.Rows, Live: v.LiveRows, Bytes: v.Home.Addressed})
@@ -106,17 +106,17 @@ func (x *Index) due(d *draft, rest bool) (in []*view) {
 
 // unsettled reports whether at rest something in memory is to be saved, or merged there where there are no files.
 func (x *Index) unsettled(d *draft) bool {
-	memory := len(d.inMemory())
-	return x.disk.worth(d) || memory > 0 && memory < len(d.views) || memory > 1 && !x.disk.when.Due(d.newRows())
+	memory := len(d.InMemory())
+	return x.disk.worth(d) || memory > 0 && memory < len(d.Views) || memory > 1 && !x.disk.when.Due(d.NewRows())
 }
 
 // settle does what unsettled has found.
 func (x *Index) settle(d *draft) error {
-	memory := d.inMemory()
-	if x.disk.worth(d) || len(memory) < len(d.views) {
+	memory := d.InMemory()
+	if x.disk.worth(d) || len(memory) < len(d.Views) {
 		return x.save()
 	}
-	if err := d.mergeInto(memory); err != nil {
+	if err := d.MergeInto(memory); err != nil {
 		return err
 	}
 	x.publish(d)
@@ -137,7 +137,7 @@ func (m *merging) adopt() (done bool, err error) {
 	case x.disk.saved != m.base:
 		return false, nil
 	}
-	now, err := m.job.Carried(d.views)
+	now, err := m.job.Carried(d.Views)
 	if err != nil {
 		return false, err
 	}
@@ -145,7 +145,7 @@ func (m *merging) adopt() (done bool, err error) {
 	if err := m.list(filed); err != nil {
 		return false, err
 	}
-	d.views = m.job.Replaced(d.views, now)
+	d.Views = m.job.Replaced(d.Views, now)
 	x.publish(d)
 	x.pin(x.held(newState(m.base.of, m.base.seq, filed)))
 	m.gone, m.adopted = m.job.Inputs(), true

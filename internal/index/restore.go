@@ -20,13 +20,13 @@ func (x *Index) identity() manifest.Manifest {
 // none.
 func (x *Index) writeManifest(d *draft) error {
 	m := x.identity()
-	m.Seq = d.seq
-	for i, v := range d.views {
-		if (v.Dirty > 0 || v.Fresh > 0) && !d.owned[v] {
+	m.Seq = d.Seq
+	for i, v := range d.Views {
+		if (v.Dirty > 0 || v.Fresh > 0) && !d.Owns(v) {
 			n := *v
 			v = &n
-			d.own(v)
-			d.views[i] = v
+			d.Own(v)
+			d.Views[i] = v
 		}
 		if v.Dirty > 0 {
 			if err := x.folder().WriteDeletes(v); err != nil {

@@ -100,17 +100,17 @@ func (r *Retyping) Swap(version int64) (err error) {
 	if err != nil {
 		return err
 	}
-	d.of = r.of
+	d.Of = r.of
 	filed := false
-	for i, v := range d.views {
+	for i, v := range d.Views {
 		n := *v
 		if n.Values, err = r.values(v); err != nil {
 			return err
 		}
 		n.Fresh = compact.Updates(v.Rows) // the files are of the old attributes: they are worth writing
 		filed = filed || !v.InMemory()
-		d.own(&n)
-		d.views[i] = &n
+		d.Own(&n)
+		d.Views[i] = &n
 	}
 	x.mu.Lock()
 	x.of = r.of

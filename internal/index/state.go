@@ -143,7 +143,7 @@ func closeAll(files []*segment.File) {
 
 // publish replaces the current state by the draft, and returns it.
 func (x *Index) publish(d *draft) *state {
-	st := x.held(newState(d.of, d.seq, d.views))
+	st := x.held(newState(d.Of, d.Seq, d.Views))
 	x.mu.Lock()
 	old := x.cur
 	x.cur = st
