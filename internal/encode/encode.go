@@ -101,6 +101,16 @@ func (e *Encoder) EncodeTokens(ids []int32, out []float32) error {
 	return e.run(w, false, out)
 }
 
+// Embedding writes the input vector of a token id, without a position, to out, which must be Dim long. An id outside the
+// vocabulary is an error.
+func (e *Encoder) Embedding(id int32, out []float32) error {
+	if id < 0 || int(id) >= e.model.config.Vocab || len(out) != e.Dim() {
+		return fmt.Errorf("embedding of token %d in %d values: want an id below %d, %d values", id, len(out), e.model.config.Vocab, e.Dim())
+	}
+	e.model.lookUp(id, out)
+	return nil
+}
+
 func (e *Encoder) run(w *worker, polite bool, out []float32) error {
 	if len(out) != e.Dim() {
 		return fmt.Errorf("encode: a vector of %d values, want %d", len(out), e.Dim())

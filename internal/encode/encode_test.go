@@ -143,3 +143,36 @@ func TestLengths(t *testing.T) {
 		}
 	}
 }
+
+// Proves that words of one meaning have input vectors nearer to each other than to another word, so that they are those of
+// the tokens asked for, and that what is no token is refused.
+func TestEmbeddingIsOfTheToken(t *testing.T) {
+	t.Parallel()
+	e := builtin(t)
+	of := func(word string) []float32 {
+		out := make([]float32, e.Dim())
+		if err := e.Embedding(e.Tokens(word)[1], out); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	cosine := func(a, b []float32) float64 {
+		var ab, aa, bb float64
+		for i := range a {
+			ab, aa, bb = ab+float64(a[i]*b[i]), aa+float64(a[i]*a[i]), bb+float64(b[i]*b[i])
+		}
+		return ab / math.Sqrt(aa*bb)
+	}
+	near, far := cosine(of("king"), of("queen")), cosine(of("king"), of("window"))
+	if near < far+0.1 {
+		t.Errorf("king is %.2f to queen and %.2f to window", near, far)
+	}
+	for _, id := range []int32{-1, int32(strings.Count(e.Vocabulary(), "\n") + 10)} {
+		if err := e.Embedding(id, make([]float32, e.Dim())); err == nil {
+			t.Errorf("token %d has an embedding", id)
+		}
+	}
+	if err := e.Embedding(5, make([]float32, 3)); err == nil {
+		t.Error("a vector of three values was accepted")
+	}
+}

@@ -96,18 +96,24 @@ func (m *model) embed(s *scratch, ids []int32) error {
 		if id < 0 || int(id) >= m.config.Vocab {
 			return fmt.Errorf("token id %d is outside the vocabulary of %d", id, m.config.Vocab)
 		}
-		x, at := s.x[p*h:(p+1)*h], int(id)*h
-		if m.wordQ == nil {
-			copy(x, m.word[at:at+h])
-		} else {
-			scale := m.wordScale[id]
-			for i, v := range m.wordQ[at : at+h] {
-				x[i] = float32(v) * scale
-			}
-		}
+		x := s.x[p*h : (p+1)*h]
+		m.lookUp(id, x)
 		m.norm.Add(x, m.pos[p*h:(p+1)*h], x)
 	}
 	return nil
+}
+
+// lookUp writes the row of the embedding table for a token id, which is in the vocabulary, to x.
+func (m *model) lookUp(id int32, x []float32) {
+	at := int(id) * m.config.Hidden
+	if m.wordQ == nil {
+		copy(x, m.word[at:])
+		return
+	}
+	scale := m.wordScale[id]
+	for i, v := range m.wordQ[at : at+len(x)] {
+		x[i] = float32(v) * scale
+	}
 }
 
 func (m *model) attend(s *scratch, tokens int) {

@@ -1,0 +1,241 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"quarry/bench/service"
+)
+
+// questionTokens is the length of the queries over HTTP, in tokens of the encoder, with the two that frame a text.
+const questionTokens = 12
+
+// short returns the questions cut to exactly 12 tokens.
+func (b *bench) short() (out []string) {
+	for _, q := range b.questions {
+		words := strings.Fields(q)
+		for n := len(words); n > 0; n-- {
+			if text := strings.Join(words[:n], " "); len(b.enc.Tokens(text)) == questionTokens {
+				out = append(out, text)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// kind is a kind of query over HTTP.
+type kind struct {
+	name, corpus string
+	search       map[string]any // beside limit and reranker
+	times        []float64
+	refused      string
+}
+
+// http measures queries over HTTP, one client, on a kept connection, kinds in turns.
+func (b *bench) http() error {
+	dir, err := b.load()
+	if err != nil {
+		return err
+	}
+	p, err := service.Start(b.binary, dir)
+	if err != nil {
+		return err
+	}
+	defer p.Stop()
+	questions := b.short()
+	for _, key := range []string{allKey, tenthKey} { // which builds the index where there is none
+		if _, err := query(p, key, questions[0], nil); err != nil {
+			return err
+		}
+		if err := b.rest(p, key); err != nil {
+			return err
+		}
+	}
+	kinds := []*kind{
+		{name: "all", corpus: allKey},
+		{name: "a tenth of them", corpus: tenthKey},
+		{name: "all, filter of 10 % of documents", corpus: allKey, search: map[string]any{"metadata_filter": "doc.share = 'tenth'"}},
+		{name: "all, filter of 10 % of passages", corpus: allKey, search: map[string]any{"metadata_filter": "part.draw < 100"}},
+		{name: "all, filter of 0.1 % of documents", corpus: allKey, search: map[string]any{"metadata_filter": "doc.share = 'thousandth'"}},
+		{name: "all, filter of 0.1 % of passages", corpus: allKey, search: map[string]any{"metadata_filter": "part.draw < 1"}},
+		{name: "all, rank 101 on", corpus: allKey, search: map[string]any{"offset": 100}},
+		{name: "all, exact", corpus: allKey, search: map[string]any{"exact": true}},
+	}
+	for range b.rounds {
+		for _, k := range kinds {
+			if err := b.askKind(p, k, questions); err != nil {
+				return err
+			}
+		}
+	}
+	encoder, err := b.encoderAlone(questions)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\n%d questions of %d tokens, λ default, reranker none, limit 10, one client; the encoder alone: %s\n", len(questions), questionTokens, ms(encoder))
+	head("query", "p50", "p95", "p99", "÷ all at p50", "share of the encoder at p50")
+	for _, k := range kinds {
+		if k.refused != "" {
+			row(k.name, "refused: "+k.refused, "", "", "", "")
+			continue
+		}
+		p50 := median(k.times)
+		row(k.name, ms(p50), ms(quantile(k.times, 0.95)), ms(quantile(k.times, 0.99)), fmt.Sprintf("%.2f", p50/median(kinds[0].times)), fmt.Sprintf("%.0f %%", 100*encoder/p50))
+	}
+	return nil
+}
+
+// askKind asks all questions once. A program that does not know the kind refuses it, which is noted.
+func (b *bench) askKind(p *service.Process, k *kind, questions []string) error {
+	for _, q := range questions {
+		if k.refused != "" {
+			return nil
+		}
+		if err := b.ctx.Err(); err != nil {
+			return err
+		}
+		took, err := query(p, k.corpus, q, k.search)
+		switch {
+		case err == nil:
+			k.times = append(k.times, took)
+		case k.search["exact"] != nil && strings.Contains(err.Error(), "answers 400"):
+			k.refused = "the program does not know it"
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// query asks a question and returns how many seconds the answer took.
+func query(p *service.Process, key, text string, more map[string]any) (float64, error) {
+	search := map[string]any{"limit": 10, "reranker": map[string]any{"type": "none"}}
+	for name, value := range more {
+		search[name] = value
+	}
+	began := time.Now()
+	_, err := p.Must(http.StatusOK, "POST", "/v2/corpora/"+key+"/query", map[string]any{"query": text, "search": search})
+	return time.Since(began).Seconds(), err
+}
+
+// encoderAlone returns the median of what a question costs the encoder, in seconds.
+func (b *bench) encoderAlone(questions []string) (float64, error) {
+	out := make([]float32, b.enc.Dim())
+	var times []float64
+	for range 3 {
+		for _, q := range questions {
+			began := time.Now()
+			if err := b.enc.Encode(q, false, out); err != nil {
+				return 0, err
+			}
+			times = append(times, time.Since(began).Seconds())
+		}
+	}
+	return median(times), nil
+}
+
+// patience is how long merges may take.
+const patience = time.Hour
+
+// rest waits until the index of a corpus is at rest, where the program tells.
+func (b *bench) rest(p *service.Process, key string) error {
+	for began := time.Now(); time.Since(began) < patience; {
+		state, err := indexState(p, key)
+		if err != nil || state == "" || state == "resting" {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "\rthe index of %s is %s since %v   ", key, state, time.Since(began).Round(time.Second))
+		select {
+		case <-b.ctx.Done():
+			return b.ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+	return fmt.Errorf("the index of %s does not come to rest", key)
+}
+
+// indexState returns what an index is doing, "" where the program does not tell.
+func indexState(p *service.Process, key string) (string, error) {
+	status, raw, err := p.Call("GET", "/v2/corpora/"+key+"/index", nil)
+	if err != nil || status != http.StatusOK {
+		return "", err
+	}
+	var answer struct{ State string }
+	return answer.State, json.Unmarshal(raw, &answer)
+}
+
+// memory measures what the service takes with all passages: rebuilding the index from rows, the time from a start to the
+// first answer, memory after many queries, and bytes on disk.
+func (b *bench) memory() error {
+	dir, err := b.load()
+	if err != nil {
+		return err
+	}
+	questions := b.short()
+	if err := os.RemoveAll(filepath.Join(dir, "index")); err != nil {
+		return err
+	}
+	p, err := service.Start(b.binary, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { p.Stop() }()
+	before, err := p.ProcessorTime()
+	if err != nil {
+		return err
+	}
+	rebuilt, err := query(p, allKey, questions[0], nil)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	if err := b.rest(p, allKey); err != nil {
+		return err
+	}
+	rested := time.Since(began).Seconds()
+	spent, err := p.ProcessorTime()
+	if err != nil {
+		return err
+	}
+	highest := p.HighestResident()
+	p.Stop() // which writes what is in memory alone
+	index, err := size(filepath.Join(dir, "index"))
+	if err != nil {
+		return err
+	}
+	database, err := size(dir)
+	if err != nil {
+		return err
+	}
+	if p, err = service.Start(b.binary, dir); err != nil {
+		return err
+	}
+	first, err := query(p, allKey, questions[0], nil)
+	if err != nil {
+		return err
+	}
+	for i := range b.asked {
+		if err := b.ctx.Err(); err != nil {
+			return err
+		}
+		if _, err := query(p, allKey, questions[i%len(questions)], nil); err != nil {
+			return err
+		}
+	}
+	n := float64(len(b.passages.Texts))
+	head("what", "measured", "bar at a million")
+	row("rebuilt from rows, to the first answer", fmt.Sprintf("%.1f s", rebuilt), "≤ 5 min with the next")
+	row("then until the index is at rest", fmt.Sprintf("%.1f s", rested), "")
+	row("processor time of both; most memory (VmHWM)", fmt.Sprintf("%.1f s; %s", (spent-before).Seconds(), mb(highest)), "")
+	row("start with a warm file cache, to the first answer", fmt.Sprintf("%.2f s to serve, %.2f s more", p.Took.Seconds(), first), "≤ 3 s")
+	row(fmt.Sprintf("VmRSS after %d queries", b.asked), mb(p.Resident()), "≤ 1 GB")
+	row("index on disk, a passage", fmt.Sprintf("%.0f bytes", float64(index)/n), "")
+	row("database on disk with the tenth, a passage", fmt.Sprintf("%.0f bytes", float64(database-index)/(n+n/10)), "")
+	return nil
+}
