@@ -54,6 +54,7 @@ verify: ## generated files and the console are current, modules tidy, sources fo
 	go run ./api/gen -check
 	go mod tidy -diff
 	cd test/compat && go mod tidy -diff
+	cd bench/scale/bleve && go mod tidy -diff
 	cd test/browser && go mod tidy -diff && go run quarry/test/summary -timeout 10m -run TestBuilt ./...
 	@unformatted=$$(git ls-files '*.go' | xargs gofmt -l); test -z "$$unformatted" || { echo "not formatted: $$unformatted"; exit 1; }
 
@@ -76,6 +77,10 @@ fuzz: ## every fuzz target for 30 seconds each
 bench: ## every benchmark; results belong in docs/benchmarks.md
 	./bench/run.sh
 
+.PHONY: bench-scale
+bench-scale: build ## the index at a million passages, beside other engines: hours, see bench/scale/README.md (PARTS=dense,http runs some)
+	go run ./bench/scale -parts "$(PARTS)" $(ARGS)
+
 .PHONY: soak
 soak: ## long kill loops
 	go test -count=1 -timeout 4h ./test/crash -rounds 200
@@ -92,4 +97,5 @@ tidy: ## tidy the modules
 	go mod tidy
 	cd tools && go mod tidy
 	cd test/compat && go mod tidy
+	cd bench/scale/bleve && go mod tidy
 	cd test/browser && go mod tidy

@@ -8,6 +8,7 @@ import (
 
 	"quarry/bench/scale/data"
 	"quarry/bench/scale/exact"
+	"quarry/bench/scale/table"
 	"quarry/internal/cpu"
 	"quarry/internal/index"
 	"quarry/internal/search"
@@ -177,7 +178,7 @@ func (b *bench) foreign(p *peer, engine, name, queries string, dim int, recall f
 		}
 		c.name, c.recall = fmt.Sprintf("%s, %s, effort %d", engine, c.built.About, effort), recall(r)
 		c.ask = func() (searched, error) { return search(effort) }
-		if c.recall >= enough {
+		if c.recall >= enough || c.built.Most > 0 && effort >= c.built.Most {
 			break
 		}
 	}
@@ -218,7 +219,7 @@ func (b *bench) takeTurns(all []*contender, recall func(searched) float64) error
 				c.touched = referenced(c.pid)
 				c.recall = recall(r)
 			}
-			c.rates = append(c.rates, float64(len(r.Seconds))/sum(r.Seconds))
+			c.rates = append(c.rates, float64(len(r.Seconds))/table.Sum(r.Seconds))
 			c.seconds = append(c.seconds, r.Seconds...)
 		}
 	}
@@ -234,7 +235,7 @@ func printContenders(all []*contender, base string) {
 			to = c
 		}
 	}
-	head("engine", "recall@10", "queries/s", "× "+base, "p50", "p99", "memory touched", "built: processor, clock", "on disk")
+	table.Head("engine", "recall@10", "queries/s", "× "+base, "p50", "p99", "memory touched", "built: processor, clock", "on disk")
 	for _, c := range all {
 		ratio := "–"
 		if to != nil {
@@ -242,9 +243,9 @@ func printContenders(all []*contender, base string) {
 			for i := range ratios {
 				ratios[i] = c.rates[i] / to.rates[i]
 			}
-			ratio = fmt.Sprintf("%.2f", median(ratios))
+			ratio = fmt.Sprintf("%.2f", table.Median(ratios))
 		}
-		row(c.name, fmt.Sprintf("%.4f", c.recall), fmt.Sprintf("%.0f", median(c.rates)), ratio, ms(quantile(c.seconds, 0.5)), ms(quantile(c.seconds, 0.99)),
-			mb(c.touched), fmt.Sprintf("%.1f, %.1f s", c.built.CPU, c.built.Wall), mb(c.built.Bytes))
+		table.Row(c.name, fmt.Sprintf("%.4f", c.recall), fmt.Sprintf("%.0f", table.Median(c.rates)), ratio, table.Milliseconds(table.Quantile(c.seconds, 0.5)), table.Milliseconds(table.Quantile(c.seconds, 0.99)),
+			table.Megabytes(c.touched), fmt.Sprintf("%.1f, %.1f s", c.built.CPU, c.built.Wall), table.Megabytes(c.built.Bytes))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"quarry/bench/scale/exact"
+	"quarry/bench/scale/table"
 	"quarry/internal/expr/filter"
 	"quarry/internal/index"
 	"quarry/internal/search"
@@ -132,7 +133,7 @@ func (s *set) printCells(cells []cell) {
 	for _, w := range ways {
 		heads = append(heads, cmp.Or(w.name, "planned")+": recall, p50, p99")
 	}
-	head(append(heads, "planned ÷ quickest")...)
+	table.Head(append(heads, "planned ÷ quickest")...)
 	var recalls []float64
 	for _, c := range cells {
 		passing := 0
@@ -142,15 +143,15 @@ func (s *set) printCells(cells []cell) {
 			}
 		}
 		line := []any{c.kind, "`" + c.text + "`", fmt.Sprintf("%d, %.2f %%", passing, 100*float64(passing)/float64(len(s.rows)))}
-		quickest := median(c.ways[0].seconds)
+		quickest := table.Median(c.ways[0].seconds)
 		for _, w := range c.ways {
-			line = append(line, fmt.Sprintf("%.4f, %s, %s", w.recall, ms(median(w.seconds)), ms(quantile(w.seconds, 0.99))))
+			line = append(line, fmt.Sprintf("%.4f, %s, %s", w.recall, table.Milliseconds(table.Median(w.seconds)), table.Milliseconds(table.Quantile(w.seconds, 0.99))))
 			if w.recall >= enough {
-				quickest = min(quickest, median(w.seconds))
+				quickest = min(quickest, table.Median(w.seconds))
 			}
 		}
-		row(append(line, fmt.Sprintf("%.2f", median(c.ways[0].seconds)/quickest))...)
+		table.Row(append(line, fmt.Sprintf("%.2f", table.Median(c.ways[0].seconds)/quickest))...)
 		recalls = append(recalls, c.ways[0].recall)
 	}
-	fmt.Printf("\nleast recall %.4f (bar .98), mean %.4f (bar .99)\n", slices.Min(recalls), sum(recalls)/float64(len(recalls)))
+	fmt.Printf("\nleast recall %.4f (bar .98), mean %.4f (bar .99)\n", slices.Min(recalls), table.Sum(recalls)/float64(len(recalls)))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/bench/scale/table"
 	"quarry/bench/service"
 )
 
@@ -78,15 +79,15 @@ func (b *bench) http() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n%d questions of %d tokens, λ default, reranker none, limit 10, one client; the encoder alone: %s\n", len(questions), questionTokens, ms(encoder))
-	head("query", "p50", "p95", "p99", "÷ all at p50", "share of the encoder at p50")
+	fmt.Printf("\n%d questions of %d tokens, λ default, reranker none, limit 10, one client; the encoder alone: %s\n", len(questions), questionTokens, table.Milliseconds(encoder))
+	table.Head("query", "p50", "p95", "p99", "÷ all at p50", "share of the encoder at p50")
 	for _, k := range kinds {
 		if k.refused != "" {
-			row(k.name, "refused: "+k.refused, "", "", "", "")
+			table.Row(k.name, "refused: "+k.refused, "", "", "", "")
 			continue
 		}
-		p50 := median(k.times)
-		row(k.name, ms(p50), ms(quantile(k.times, 0.95)), ms(quantile(k.times, 0.99)), fmt.Sprintf("%.2f", p50/median(kinds[0].times)), fmt.Sprintf("%.0f %%", 100*encoder/p50))
+		p50 := table.Median(k.times)
+		table.Row(k.name, table.Milliseconds(p50), table.Milliseconds(table.Quantile(k.times, 0.95)), table.Milliseconds(table.Quantile(k.times, 0.99)), fmt.Sprintf("%.2f", p50/table.Median(kinds[0].times)), fmt.Sprintf("%.0f %%", 100*encoder/p50))
 	}
 	return nil
 }
@@ -137,7 +138,7 @@ func (b *bench) encoderAlone(questions []string) (float64, error) {
 			times = append(times, time.Since(began).Seconds())
 		}
 	}
-	return median(times), nil
+	return table.Median(times), nil
 }
 
 // patience is how long merges may take.
@@ -229,13 +230,13 @@ func (b *bench) memory() error {
 		}
 	}
 	n := float64(len(b.passages.Texts))
-	head("what", "measured", "bar at a million")
-	row("rebuilt from rows, to the first answer", fmt.Sprintf("%.1f s", rebuilt), "≤ 5 min with the next")
-	row("then until the index is at rest", fmt.Sprintf("%.1f s", rested), "")
-	row("processor time of both; most memory (VmHWM)", fmt.Sprintf("%.1f s; %s", (spent-before).Seconds(), mb(highest)), "")
-	row("start with a warm file cache, to the first answer", fmt.Sprintf("%.2f s to serve, %.2f s more", p.Took.Seconds(), first), "≤ 3 s")
-	row(fmt.Sprintf("VmRSS after %d queries", b.asked), mb(p.Resident()), "≤ 1 GB")
-	row("index on disk, a passage", fmt.Sprintf("%.0f bytes", float64(index)/n), "")
-	row("database on disk with the tenth, a passage", fmt.Sprintf("%.0f bytes", float64(database-index)/(n+n/10)), "")
+	table.Head("what", "measured", "bar at a million")
+	table.Row("rebuilt from rows, to the first answer", fmt.Sprintf("%.1f s", rebuilt), "≤ 5 min with the next")
+	table.Row("then until the index is at rest", fmt.Sprintf("%.1f s", rested), "")
+	table.Row("processor time of both; most memory (VmHWM)", fmt.Sprintf("%.1f s; %s", (spent-before).Seconds(), table.Megabytes(highest)), "")
+	table.Row("start with a warm file cache, to the first answer", fmt.Sprintf("%.2f s to serve, %.2f s more", p.Took.Seconds(), first), "≤ 3 s")
+	table.Row(fmt.Sprintf("VmRSS after %d queries", b.asked), table.Megabytes(p.Resident()), "≤ 1 GB")
+	table.Row("index on disk, a passage", fmt.Sprintf("%.0f bytes", float64(index)/n), "")
+	table.Row("database on disk with the tenth, a passage", fmt.Sprintf("%.0f bytes", float64(database-index)/(n+n/10)), "")
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"quarry/bench/scale/data"
 	"quarry/bench/scale/exact"
+	"quarry/bench/scale/table"
 	"quarry/internal/index"
 	"quarry/internal/search"
 )
@@ -208,7 +209,7 @@ func (b *bench) phrases(s *set, x *index.Index) error {
 			prefixes = append(prefixes, search.Query{Prefixes: []string{word[:3]}})
 		}
 	}
-	head("ours", "queries", "queries/s", "p50", "p99")
+	table.Head("ours", "queries", "queries/s", "p50", "p99")
 	for name, queries := range map[string][]search.Query{"phrases of two words": phrases, "prefixes of three letters": prefixes} {
 		if len(queries) == 0 {
 			continue
@@ -217,7 +218,7 @@ func (b *bench) phrases(s *set, x *index.Index) error {
 		if err != nil {
 			return err
 		}
-		row(name, len(queries), fmt.Sprintf("%.0f", float64(len(queries))/sum(r.Seconds)), ms(median(r.Seconds)), ms(quantile(r.Seconds, 0.99)))
+		table.Row(name, len(queries), fmt.Sprintf("%.0f", float64(len(queries))/table.Sum(r.Seconds)), table.Milliseconds(table.Median(r.Seconds)), table.Milliseconds(table.Quantile(r.Seconds, 0.99)))
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/bench/scale/course"
 	"quarry/bench/scale/data"
 	"quarry/internal/cpu"
 	"quarry/internal/encode"
@@ -73,7 +74,13 @@ var known = []part{
 	{"http", (*bench).http},
 	{"memory", (*bench).memory},
 	{"merge", (*bench).merge},
-	{"ingest", (*bench).ingest},
+	{"ingest", (*bench).indexing},
+}
+
+// indexing measures indexing over HTTP.
+func (b *bench) indexing() error {
+	m := course.Measurement{Binary: b.binary, Data: b.data, Passages: b.ingest, Encoder: b.enc}
+	return m.Run(b.ctx)
 }
 
 func names() (out []string) {

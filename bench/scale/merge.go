@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"quarry/bench/scale/table"
 	"quarry/bench/service"
 )
 
@@ -78,11 +79,11 @@ func (b *bench) merge() error {
 	if state == "" {
 		fmt.Println("\nthe program does not tell when its index is merged: these are queries beside writes, for a minute")
 	}
-	head("what", "queries", "p50", "p95", "p99", "most")
+	table.Head("what", "queries", "p50", "p95", "p99", "most")
 	for name, times := range map[string][]float64{fmt.Sprintf("at first %s, for %v", state, took.Round(time.Second)): busy, "idle": idle, "writes": written.seconds} {
-		row(name, len(times), ms(median(times)), ms(quantile(times, 0.95)), ms(quantile(times, 0.99)), ms(quantile(times, 1)))
+		table.Row(name, len(times), table.Milliseconds(table.Median(times)), table.Milliseconds(table.Quantile(times, 0.95)), table.Milliseconds(table.Quantile(times, 0.99)), table.Milliseconds(table.Quantile(times, 1)))
 	}
-	fmt.Printf("\np95 ÷ idle: %.2f (bar 2)\n", quantile(busy, 0.95)/quantile(idle, 0.95))
+	fmt.Printf("\np95 ÷ idle: %.2f (bar 2)\n", table.Quantile(busy, 0.95)/table.Quantile(idle, 0.95))
 	for _, id := range written.ids { // the folder is kept, as it was
 		if _, err := p.Must(http.StatusNoContent, "DELETE", "/v2/corpora/"+allKey+"/documents/"+url.PathEscape(id), nil); err != nil {
 			return err

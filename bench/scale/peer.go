@@ -78,6 +78,7 @@ type built struct {
 	Wall, CPU float64 // seconds
 	Bytes     int64   // on disk
 	About     string
+	Most      int // lists that can be read, 0 without lists
 }
 
 // searched is the answer to searches one after another.

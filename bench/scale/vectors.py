@@ -4,7 +4,8 @@ Usage: vectors.py FOLDER
 
 Answers requests, one JSON object a line. {"do": "open", "engine": E, "set": S, "dim": D} builds the index of the vectors
 in FOLDER/S.f32 with the library's usual settings, or reads the one kept by an earlier run, and answers {"wall": seconds,
-"cpu": seconds, "bytes": of the file, "about": text}; times are those of the building, also of an earlier run.
+"cpu": seconds, "bytes": of the file, "about": text, "most": lists that there are, 0 or absent without lists}; times are
+those of the building, also of an earlier run.
 {"do": "search", "engine": E, "queries": FILE, "k": K, "effort": P} searches with the vectors in FOLDER/FILE one after
 another on one thread, where P is ef or nprobe, and answers {"seconds": [...], "found": [[row, ...], ...]}.
 Exits with status 3 and one line of text when numpy, hnswlib or faiss is absent.
@@ -73,6 +74,7 @@ def open_index(engine, name, dim):
         else:
             faiss.write_index(index, path)
             about["about"] = factory(engine, len(base))
+            about["most"] = 0 if engine == "faiss-hnsw" else lists(len(base))
         about["bytes"] = os.path.getsize(path)
         with open(path + ".json", "w") as f:
             json.dump(about, f)

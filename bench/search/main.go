@@ -212,7 +212,7 @@ func (p process) index(s settings) error {
 	for range s.parallel {
 		go func() { failed <- p.send(ctx, pages, s) }()
 	}
-	parts, err := p.feed(ctx, pages, s, began)
+	parts, sent, err := p.feed(ctx, pages, s, began)
 	close(pages)
 	for range s.parallel {
 		err = errors.Join(err, <-failed)
@@ -222,17 +222,17 @@ func (p process) index(s settings) error {
 	if err != nil {
 		return err
 	}
-	return p.compareCost(parts)
+	return p.compareCost(parts, sent)
 }
 
 // compareCost prints the processor time per passage of indexing and of encoding alone. Unlike elapsed time, it hardly
 // depends on what else the machine does.
-func (p process) compareCost(parts int) error {
+func (p process) compareCost(parts int, sent []string) error {
 	whole, err := p.ProcessorTime()
 	if err != nil {
 		return err
 	}
-	texts, err := p.sample(2000)
+	texts, err := p.sample(sent)
 	if err != nil {
 		return err
 	}
@@ -259,32 +259,34 @@ func ownTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// sample returns about n passages of the corpus with their headings in front, as the service encodes them.
-func (p process) sample(n int) ([]string, error) {
-	_, raw, err := p.Call("GET", "/v2/corpora/bench/documents?limit=1000", nil)
-	if err != nil {
-		return nil, err
-	}
-	var list struct{ Documents []struct{ ID string } }
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, err
-	}
+// sample returns the passages of documents that are spread evenly over those that were sent, with their headings in
+// front, as the service encodes them. Those of one part of the collection would not do: a passage of code has half as
+// many tokens again as one of text.
+func (p process) sample(sent []string) ([]string, error) {
+	const documents = 200
 	var out []string
-	for i := 0; len(out) < n && i < len(list.Documents); i++ {
-		_, raw, err := p.Call("GET", "/v2/corpora/bench/documents/"+url.PathEscape(list.Documents[i].ID), nil)
+	for i := range min(documents, len(sent)) {
+		_, raw, err := p.Call("GET", "/v2/corpora/bench/documents/"+url.PathEscape(sent[i*len(sent)/min(documents, len(sent))]), nil)
 		if err != nil {
 			return nil, err
 		}
 		var d struct {
 			Parts []struct {
 				Text     string
-				Metadata struct{ Title string }
+				Metadata struct {
+					Title   string
+					IsTitle bool `json:"is_title"`
+				}
 			}
 		}
 		if err := json.Unmarshal(raw, &d); err != nil {
 			return nil, err
 		}
 		for _, part := range d.Parts { // the first part is the document's title
+			if part.Metadata.IsTitle {
+				out = append(out, part.Text)
+				continue
+			}
 			out = append(out, strings.TrimSpace(d.Parts[0].Text+". "+part.Metadata.Title+"\n"+part.Text))
 		}
 	}
@@ -320,12 +322,13 @@ func (p process) parts() (int, error) {
 	return c.Limits.Parts, json.Unmarshal(raw, &c)
 }
 
-func (p process) feed(ctx context.Context, pages chan<- page, s settings, began time.Time) (parts int, err error) {
+func (p process) feed(ctx context.Context, pages chan<- page, s settings, began time.Time) (parts int, sent []string, err error) {
 	last := time.Now()
 	for i := 0; i < 4 && err == nil; i++ {
 		err = evaluate.Each(filepath.Join(s.data, fmt.Sprintf("documents-%d.jsonl", i)), func(d page) error {
 			select {
 			case pages <- d:
+				sent = append(sent, d.ID)
 			case <-time.After(5 * time.Minute):
 				return errors.New("the service takes no more documents")
 			}
@@ -348,5 +351,5 @@ func (p process) feed(ctx context.Context, pages chan<- page, s settings, began 
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
-	return parts, err
+	return parts, sent[:max(0, len(sent)-2*s.parallel)], err // the last may not be there yet
 }

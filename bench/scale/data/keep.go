@@ -90,7 +90,7 @@ func (p *progress) At(done, all int) {
 	const width = 30
 	full := width * done / max(1, all)
 	rate := float64(done-p.start) / time.Since(p.began).Seconds()
-	left := time.Duration(float64(all-done) / max(rate, 1e-9) * float64(time.Second))
+	left := time.Duration(float64(all-done) / max(rate, 1) * float64(time.Second))
 	fmt.Fprintf(os.Stderr, "\r%s [%s%s] %d of %d, %.0f/s, %v left   ", p.what, strings.Repeat("#", full), strings.Repeat(".", width-full),
 		done, all, rate, left.Round(time.Second))
 	if done >= all {
