@@ -27,6 +27,7 @@ type contender struct {
 	rates   []float64 // queries a second, by round
 	seconds []float64 // of all queries of all rounds
 	touched int64
+	plan    string
 }
 
 // dense compares vectors: all of them static, and those of the encoder.
@@ -103,8 +104,13 @@ type way struct {
 	set  func(*search.Query)
 }
 
-// ways are those that are compared: the planner's choice, and what settles its recall.
-var ways = []way{{"", func(*search.Query) {}}}
+// ways are those that are compared: the planner's choice for ten results and for as many as the service asks for, and the
+// exact search.
+var ways = []way{
+	{"", func(q *search.Query) { q.Pool = exact.K }},
+	{", pool of 200", func(q *search.Query) { q.Pool = 200 }},
+	{", exact", func(q *search.Query) { q.Exact = true }},
+}
 
 // efforts are the values of ef and nprobe that are tried until the recall is enough.
 var efforts = []int{16, 32, 48, 64, 96, 128, 160, 224, 320, 448, 640, 1024, 2048, 4096}
@@ -217,7 +223,7 @@ func (b *bench) takeTurns(all []*contender, recall func(searched) float64) error
 			}
 			if round == 0 {
 				c.touched = referenced(c.pid)
-				c.recall = recall(r)
+				c.recall, c.plan = recall(r), r.plan()
 			}
 			c.rates = append(c.rates, float64(len(r.Seconds))/table.Sum(r.Seconds))
 			c.seconds = append(c.seconds, r.Seconds...)
@@ -235,7 +241,7 @@ func printContenders(all []*contender, base string) {
 			to = c
 		}
 	}
-	table.Head("engine", "recall@10", "queries/s", "× "+base, "p50", "p99", "memory touched", "built: processor, clock", "on disk")
+	table.Head("engine", "recall@10", "queries/s", "× "+base, "p50", "p99", "memory touched", "built: processor, clock", "on disk", "what was done")
 	for _, c := range all {
 		ratio := "–"
 		if to != nil {
@@ -246,6 +252,6 @@ func printContenders(all []*contender, base string) {
 			ratio = fmt.Sprintf("%.2f", table.Median(ratios))
 		}
 		table.Row(c.name, fmt.Sprintf("%.4f", c.recall), fmt.Sprintf("%.0f", table.Median(c.rates)), ratio, table.Milliseconds(table.Quantile(c.seconds, 0.5)), table.Milliseconds(table.Quantile(c.seconds, 0.99)),
-			table.Megabytes(c.touched), fmt.Sprintf("%.1f, %.1f s", c.built.CPU, c.built.Wall), table.Megabytes(c.built.Bytes))
+			table.Megabytes(c.touched), fmt.Sprintf("%.1f, %.1f s", c.built.CPU, c.built.Wall), table.Megabytes(c.built.Bytes), c.plan)
 	}
 }

@@ -159,7 +159,7 @@ func (s *set) ask(x *index.Index, queries []search.Query, better func(a, b searc
 	defer snap.Release()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	var out searched
-	run := func(q search.Query) ([]search.Hit, error) {
+	run := func(q search.Query) (search.Found, error) {
 		q.K, q.Schema = exact.K, 1
 		return snap.Search(context.Background(), q)
 	}
@@ -171,12 +171,13 @@ func (s *set) ask(x *index.Index, queries []search.Query, better func(a, b searc
 	debug.FreeOSMemory() // of what came before
 	for _, q := range queries {
 		began := time.Now()
-		hits, err := run(q)
+		found, err := run(q)
 		out.Seconds = append(out.Seconds, time.Since(began).Seconds())
 		if err != nil {
 			return out, err
 		}
-		out.Found = append(out.Found, s.best(hits, better))
+		out.Found = append(out.Found, s.best(found.Hits, better))
+		out.steps = append(out.steps, found.Plan...)
 	}
 	return out, nil
 }

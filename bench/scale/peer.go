@@ -6,9 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
+
+	"quarry/internal/search"
 )
 
 // peer is a foreign engine in a process of its own: it answers requests, one JSON object a line.
@@ -85,7 +89,35 @@ type built struct {
 type searched struct {
 	Seconds []float64
 	Found   [][]int // rows
+	steps   []search.Step
 }
+
+// plan returns what our searches did, on average of a query: how many segments were searched in each way, codes compared
+// and rows settled, and the share of postings that was skipped.
+func (r searched) plan() string {
+	ways, codes, settled, read, skipped := map[string]int{}, 0, 0, 0, 0
+	for _, s := range r.steps {
+		if s.Way != "" {
+			ways[s.Way]++
+		}
+		codes, settled, read, skipped = codes+s.Codes, settled+s.Settled, read+s.Postings, skipped+s.Skipped*blockPostings
+	}
+	n := float64(max(1, len(r.Seconds)))
+	var out []string
+	for _, way := range slices.Sorted(maps.Keys(ways)) {
+		out = append(out, fmt.Sprintf("%s in %.1f segments", way, float64(ways[way])/n))
+	}
+	if settled > 0 {
+		out = append(out, fmt.Sprintf("%.0f codes, %.0f settled", float64(codes)/n, float64(settled)/n))
+	}
+	if read > 0 {
+		out = append(out, fmt.Sprintf("%.0f postings read, at most %.0f %% skipped", float64(read)/n, 100*float64(skipped)/float64(read+skipped)))
+	}
+	return strings.Join(out, ", ")
+}
+
+// blockPostings is how many postings a block has that is not the last of its list.
+const blockPostings = 128
 
 // command runs a program that prepares something, and shows what it prints if it fails.
 func command(dir, name string, arguments ...string) error {

@@ -26,8 +26,9 @@ import (
 )
 
 const (
-	passageChars = 200 // most characters of a passage that is indexed over HTTP
-	atOnce       = 4   // documents in flight
+	passageChars = 200    // most characters of a passage that is indexed over HTTP
+	atOnce       = 4      // documents in flight
+	longest      = 30_000 // bytes of a document that is sent
 )
 
 // moment is how far indexing was, and what it had taken.
@@ -105,13 +106,21 @@ func (m Measurement) runOn(ctx context.Context, path cpu.Path, pages []page) err
 func (o moment) rate() float64       { return float64(o.parts) / o.wall.Seconds() }
 func (o moment) cost() time.Duration { return o.cpu / time.Duration(max(1, o.parts)) }
 
-// at returns the first moment of a course at which a share of all parts was there.
+// at returns the moment of a course at which a share of all parts was there, between the two at which it was looked.
 func at(course []moment, share, of int) moment {
-	all := course[len(course)-1].parts
-	for _, m := range course {
-		if m.parts*of >= all*share {
+	target := course[len(course)-1].parts * share / of
+	for i, m := range course {
+		if m.parts < target {
+			continue
+		}
+		if i == 0 || m.parts == target {
 			return m
 		}
+		before := course[i-1]
+		between := func(a, b time.Duration) time.Duration {
+			return a + (b-a)*time.Duration(target-before.parts)/time.Duration(m.parts-before.parts)
+		}
+		return moment{target, between(before.wall, m.wall), between(before.cpu, m.cpu)}
 	}
 	return course[len(course)-1]
 }
@@ -123,7 +132,8 @@ type page struct {
 }
 
 // pages returns the documents of the collection in an order drawn at random, the same in every run: as they stand there,
-// those of one kind lie together, and a passage of code has half as many tokens again as one of text.
+// those of one kind lie together, and a passage of code has half as many tokens again as one of text. Very long ones, of
+// which each is of one kind, are left out.
 func (m Measurement) pages() (out []page, err error) {
 	for i := range 4 {
 		err := evaluate.Each(filepath.Join(m.Data, fmt.Sprintf("documents-%d.jsonl", i)), func(d map[string]any) error {
@@ -135,7 +145,9 @@ func (m Measurement) pages() (out []page, err error) {
 				}
 			}
 			raw, err := json.Marshal(d)
-			out = append(out, page{d["id"].(string), raw})
+			if len(raw) <= longest {
+				out = append(out, page{d["id"].(string), raw})
+			}
 			return err
 		})
 		if err != nil {

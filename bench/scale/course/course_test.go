@@ -10,9 +10,11 @@ import (
 func TestCourseIsCutByPassages(t *testing.T) {
 	t.Parallel()
 	course := []moment{{}, {40, time.Second, time.Second}, {100, 2 * time.Second, 3 * time.Second}, {110, 10 * time.Second, 4 * time.Second}, {200, 12 * time.Second, 5 * time.Second}}
-	for share, want := range map[int]int{0: 0, 2: 40, 3: 100, 5: 100, 6: 200, 10: 200} {
-		if got := at(course, share, 10).parts; got != want {
-			t.Errorf("%d tenths are at %d passages, want %d", share, got, want)
+	for share, want := range map[int]moment{
+		0: {}, 2: {40, time.Second, time.Second}, 3: {60, time.Second + time.Second/3, time.Second + 2*time.Second/3}, 5: course[2], 10: course[4],
+	} {
+		if got := at(course, share, 10); got != want {
+			t.Errorf("%d tenths are at %v, want %v", share, got, want)
 		}
 	}
 	piece := moment{60, time.Second, 2 * time.Second}
