@@ -12,6 +12,7 @@ import (
 	"quarry/internal/extract/docx"
 	"quarry/internal/extract/html"
 	"quarry/internal/extract/markdown"
+	"quarry/internal/extract/odf"
 	"quarry/internal/extract/pdf"
 	"quarry/internal/extract/plain"
 	"quarry/internal/extract/pptx"
@@ -95,21 +96,34 @@ var formats = []*format{
 		is: pptx.Is, read: pptx.Read,
 	},
 	{
+		name: "OpenDocument text (odt)", types: []string{openDocument + "text", openDocument + "text-template"},
+		endings: []string{".odt"}, rare: []string{".ott"}, is: odf.IsText, read: odf.ReadText,
+	},
+	{
+		name: "OpenDocument spreadsheet (ods)", types: []string{openDocument + "spreadsheet", openDocument + "spreadsheet-template"},
+		endings: []string{".ods"}, rare: []string{".ots"}, is: odf.IsSpreadsheet, read: odf.ReadSpreadsheet,
+	},
+	{
+		name: "OpenDocument presentation (odp)", types: []string{openDocument + "presentation", openDocument + "presentation-template"},
+		endings: []string{".odp"}, rare: []string{".otp"}, is: odf.IsPresentation, read: odf.ReadPresentation,
+	},
+	{
 		name: "PDF", types: []string{"application/pdf", "application/x-pdf"}, endings: []string{".pdf"},
 		is: isPDF, read: pdf.Read,
 	},
 }
 
 const (
-	plainText = "text/plain"
-	htmlPage  = "text/html"
-	oldExcel  = "application/vnd.ms-excel" // which browsers on Windows also send for CSV
+	plainText    = "text/plain"
+	htmlPage     = "text/html"
+	openDocument = "application/vnd.oasis.opendocument."
+	oldExcel     = "application/vnd.ms-excel" // which browsers on Windows also send for CSV
 )
 
 // refused are the endings of formats that are not text and have no parser. The content of such files is not examined.
 var refused = map[string]bool{
-	".doc": true, ".ppt": true, ".odt": true, ".rtf": true, ".epub": true,
-	".xls": true, ".xlsb": true, ".ods": true, ".odp": true, ".eml": true, ".msg": true, ".zip": true, ".gz": true,
+	".doc": true, ".ppt": true, ".rtf": true, ".epub": true,
+	".xls": true, ".xlsb": true, ".eml": true, ".msg": true, ".zip": true, ".gz": true,
 	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".mp3": true, ".mp4": true, ".exe": true,
 }
 
