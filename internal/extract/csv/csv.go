@@ -18,6 +18,9 @@ const maxRecords = 100_000
 // sampled is the most bytes from the beginning by which the dialect is judged.
 const sampled = 64 << 10
 
+// delimiters are those that are tried.
+const delimiters = ",;\t|"
+
 // dialect is how records are written.
 type dialect struct{ delimiter, quote byte }
 
@@ -42,7 +45,7 @@ func Read(text string) (*outline.Document, error) {
 func detect(text string) (body string, d dialect) {
 	line, rest, _ := strings.Cut(text, "\n")
 	line = strings.TrimSuffix(line, "\r")
-	if len(line) == 5 && strings.EqualFold(line[:4], "sep=") {
+	if len(line) == 5 && strings.EqualFold(line[:4], "sep=") && strings.IndexByte(delimiters+":^~#", line[4]) >= 0 {
 		return rest, dialect{line[4], quote(rest, line[4])}
 	}
 	head := text
@@ -50,7 +53,7 @@ func detect(text string) (body string, d dialect) {
 		head = head[:max(strings.LastIndexByte(head[:sampled], '\n'), 0)]
 	}
 	best := -1.0
-	for _, delimiter := range []byte(",;\t|") { // the first of equals
+	for _, delimiter := range []byte(delimiters) { // the first of equals
 		try := dialect{delimiter, quote(head, delimiter)}
 		if score := try.score(head); score > best {
 			best, d = score, try

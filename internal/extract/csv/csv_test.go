@@ -63,6 +63,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("a,b\n\"x, \"\"y\"\"\nz\", 2\n")
 	f.Add("sep=;\n'a';b\r\n")
 	f.Add("\"1,2\n3,\"4\n")
+	f.Add("sep=a\r")
 	f.Fuzz(func(t *testing.T, in string) {
 		doc, err := csv.Read(in)
 		if err != nil {
@@ -76,7 +77,7 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		want := in
-		if len(in) > 4 && strings.EqualFold(in[:4], "sep=") {
+		if len(in) > 4 && strings.EqualFold(in[:4], "sep=") { // perhaps a line that names the delimiter
 			want = in[4:]
 		}
 		for _, r := range want {
