@@ -40,8 +40,12 @@ func (b *bench) dense() error {
 		return err
 	}
 	encoded, err := b.encoded()
-	if err != nil || len(encoded.rows) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(encoded.rows) < 3000 {
+		fmt.Printf("\nskipped: %d encoded passages; so few have no files (-real)\n", len(encoded.rows))
+		return nil
 	}
 	return b.compareDense(encoded, b.encodedAsked)
 }

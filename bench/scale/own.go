@@ -94,6 +94,9 @@ func (s *set) build(dir string) (*index.Index, built, error) {
 	if err != nil {
 		return nil, built{}, err
 	}
+	if err := merged(x); err != nil {
+		return nil, built{}, err
+	}
 	if err := x.Close(); err != nil {
 		return nil, built{}, err
 	}
@@ -104,6 +107,17 @@ func (s *set) build(dir string) (*index.Index, built, error) {
 	}
 	x, err = index.Open(index.Config{Dir: dir, Epoch: 1, Encoder: "bench", Schema: schema, SchemaVersion: 1, Dim: s.vectors.Dim})
 	return x, b, err
+}
+
+// merged brings an index to what it is at rest.
+func merged(x *index.Index) error {
+	for done := true; done; {
+		var err error
+		if done, err = x.Merge(nil, true); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ownTime is service.OwnTime, zero where the system does not tell.
