@@ -2,6 +2,7 @@ package index_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -302,17 +303,18 @@ func TestDamagedSegment(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(cfg.Dir, name), image[:len(image)/2], 0o600))
 		events := 0
 		cfg.Notify = func(string, error) { events++ }
+		lost := false
 		for range 2 {
 			x, err = index.Open(cfg)
 			must(t, err)
-			if x.Partial() {
+			if lost = x.Partial(); lost {
 				if err := x.Apply([]index.Change{{Seq: 43, Op: index.Delete, No: 1}}); err == nil {
 					t.Fatalf("%s: a partial index was changed", name)
 				}
 				must(t, x.Close())
 			}
 		}
-		if x.Partial() {
+		if lost {
 			x, err = index.Open(cfg)
 			must(t, err)
 		}
@@ -613,4 +615,105 @@ func TestPassing(t *testing.T) {
 		}
 	}
 	must(t, x.Close())
+}
+
+// TestLose proves that of several files one that is cut off under a running index, wherever, is an error of searches that names it;
+// that the index without it is partial, and answers as before once Repair has brought back what it held.
+func TestLose(t *testing.T) {
+	t.Parallel()
+	for _, cut := range []int64{0, 100, 4097, 5000, -70, -1} {
+		cfg := index.Config{Dir: filepath.Join(t.TempDir(), "index"), Epoch: 8, Encoder: "e", Schema: newSchema(t), Dim: dim, Dimensions: 1}
+		x, err := index.Open(cfg)
+		must(t, err)
+		x.SealAt(20, 0)
+		for _, c := range puts(1, 40) {
+			must(t, x.Apply([]index.Change{c}))
+		}
+		must(t, x.Flush())
+		must(t, x.Apply([]index.Change{{Seq: 40, Op: index.Delete, No: 7}, {Seq: 41, Op: index.Delete, No: 8}, amended()}))
+		want := sortedHits(t, x, sampleQuery(t))
+		segments, err := filepath.Glob(filepath.Join(cfg.Dir, "*.seg"))
+		must(t, err)
+		if len(segments) < 2 {
+			t.Fatalf("files %v", segments)
+		}
+		info, err := os.Stat(segments[0])
+		must(t, err)
+		size := cut
+		if cut < 0 {
+			size += info.Size()
+		}
+		must(t, os.Truncate(segments[0], size))
+		s := x.Snapshot()
+		_, err = s.Search(t.Context(), sampleQuery(t))
+		var c *segment.Corrupt
+		if !errors.As(err, &c) || c.File != filepath.Base(segments[0]) {
+			t.Fatalf("cut to %d: %v", size, err)
+		}
+		lost, err := x.Lose(err)
+		if err != nil || !lost || !x.Partial() || x.Applied() != 42 || s.Partial() {
+			t.Fatalf("cut to %d: lost %v, partial %v, applied %d, %v", size, lost, x.Partial(), x.Applied(), err)
+		}
+		s.Release()
+		if err := x.Apply([]index.Change{{Seq: 43, Op: index.Delete, No: 1}}); err == nil {
+			t.Fatal("a partial index was changed")
+		}
+		must(t, x.Repair(once(slices.DeleteFunc(survivors(), func(d index.Document) bool { return x.Has(d.No) }))))
+		if lost, err := x.Lose(c); lost || err != nil {
+			t.Errorf("lost again: %v %v", lost, err)
+		}
+		for round := range 2 {
+			if got := sortedHits(t, x, sampleQuery(t)); !slices.Equal(got, want) || x.Partial() || x.Applied() != 42 {
+				t.Fatalf("cut to %d, round %d: other hits, partial %v", size, round, x.Partial())
+			}
+			must(t, x.Close())
+			x, err = index.Open(cfg)
+			must(t, err)
+		}
+		must(t, x.Close())
+	}
+}
+
+// TestSlowReader proves that a snapshot answers as when it was taken however long it is held: while its segments are changed, merged
+// and removed, replaced by a rebuild, and after the index was closed.
+func TestSlowReader(t *testing.T) {
+	t.Parallel()
+	cfg, last, want := saved(t)
+	x, err := index.Open(cfg)
+	must(t, err)
+	x.SealAt(20, 0)
+	s := x.Snapshot()
+	before, err := filepath.Glob(filepath.Join(cfg.Dir, "*.seg"))
+	must(t, err)
+	check := func(when string) {
+		t.Helper()
+		found, err := s.Search(t.Context(), sampleQuery(t))
+		must(t, err)
+		hits := found.Hits
+		slices.SortFunc(hits, func(a, b search.Hit) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Ord, b.Ord)) })
+		if !slices.Equal(hits, want) || s.Seq() != last {
+			t.Fatalf("%s: other hits as of change %d", when, s.Seq())
+		}
+	}
+	for _, c := range puts(100, 160) {
+		c.Seq = x.Applied() + 1
+		must(t, x.Apply([]index.Change{c}))
+	}
+	for no := int64(1); no < 40; no++ {
+		must(t, x.Apply([]index.Change{{Seq: x.Applied() + 1, Op: index.Delete, No: no}}))
+	}
+	must(t, x.Flush())
+	for done := true; done; {
+		done, err = x.Merge(nil, true)
+		must(t, err)
+	}
+	if _, err := os.Stat(before[0]); !os.IsNotExist(err) {
+		t.Fatalf("the first file is still there: %v", err)
+	}
+	check("after its file was removed")
+	must(t, x.Replace(500, once(sampleDocs(200, 230))))
+	check("after a rebuild")
+	must(t, x.Close())
+	check("after closing")
+	s.Release()
 }

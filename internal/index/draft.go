@@ -18,7 +18,7 @@ func (x *Index) draft() (*draft, error) {
 		return nil, err
 	case d.Of != x.of:
 		return nil, search.ErrSchema
-	case x.partial:
+	case d.Partial:
 		return nil, errPartial
 	}
 	return d, nil
@@ -31,7 +31,7 @@ func (x *Index) draftAnyway() (*draft, error) {
 	if x.closed {
 		return nil, ErrClosed
 	}
-	return &draft{Shape: x.shape(), Of: x.cur.of, Seq: x.cur.seq, Views: append([]*view(nil), x.cur.views...)}, nil
+	return &draft{Shape: x.shape(), Of: x.cur.of, Seq: x.cur.seq, Views: append([]*view(nil), x.cur.views...), Partial: x.cur.partial}, nil
 }
 
 // drop unmaps the segments of a draft that is not published.

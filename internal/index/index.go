@@ -10,6 +10,7 @@ package index
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -90,12 +91,9 @@ type Index struct {
 	task    *compact.Task // its merges; nil without a scheduler
 	merging atomic.Bool   // a merge runs
 
-	write sync.Mutex // held by Apply, Replace, Flush, Close, Swap, and by Merge for moments
-	disk  disk       // guarded by write
-	// partial is set while the present state lacks documents that files lost; guarded by write, and by mu where it is
-	// set
-	partial bool
-	of      *layer.Schema // what changes are of; guarded by write, and by mu where it is set
+	write sync.Mutex    // held by Apply, Replace, Flush, Close, Swap, and by Merge for moments
+	disk  disk          // guarded by write
+	of    *layer.Schema // what changes are of; guarded by write, and by mu where it is set
 
 	recall recall
 	// Of tests, which try with few rows what many have; 0 = as everywhere.
@@ -220,7 +218,6 @@ func (x *Index) Replace(seq int64, next func() ([]Document, error)) (err error) 
 		}
 	}
 	x.publish(d)
-	x.whole()
 	if x.cfg.Dir != "" {
 		if err := x.saveRebuilt(d); err != nil {
 			x.notify(EventUnsaved, err)
@@ -230,22 +227,37 @@ func (x *Index) Replace(seq int64, next func() ([]Document, error)) (err error) 
 	return nil
 }
 
-// Partial reports that a damaged segment was left out when the index was opened. Searches and changes must wait until
-// Repair has brought back its documents.
+// Partial reports that a damaged segment was left out, when the index was opened or by Lose. Searches and changes must wait
+// until Repair has brought back its documents.
 func (x *Index) Partial() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.partial
+	return x.cur != nil && x.cur.partial
 }
 
 // errPartial is the error of changes while documents are missing that Repair must bring back.
 var errPartial = errors.New("index lacks documents of a damaged file")
 
-// whole ends that documents are missing.
-func (x *Index) whole() {
-	x.mu.Lock()
-	x.partial = false
-	x.mu.Unlock()
+// Lose leaves out the segment whose file the damage in cause is in, as an index does that is opened with it, so that Repair can
+// bring back its documents. It reports whether the index is partial then: not if no segment has that file, which was lost
+// before or belongs to all of them.
+func (x *Index) Lose(cause error) (lost bool, err error) {
+	x.write.Lock()
+	defer x.write.Unlock()
+	d, err := x.draftAnyway()
+	if err != nil {
+		return false, err
+	}
+	all := len(d.Views)
+	var c *segment.Corrupt
+	if errors.As(cause, &c) {
+		d.Views = slices.DeleteFunc(d.Views, func(v *view) bool { return v.Reads(c.File) })
+	}
+	if len(d.Views) < all {
+		d.Partial = true
+		x.publish(d)
+	}
+	return d.Partial, nil
 }
 
 // Has reports whether the document with a number has parts in the index.
@@ -280,8 +292,8 @@ func (x *Index) Repair(next func() ([]Document, error)) (err error) {
 	if err != nil {
 		return fmt.Errorf("repair index: %w", err)
 	}
+	d.Partial = false
 	x.publish(d)
-	x.whole()
 	if err := x.save(); err != nil {
 		x.notify(EventUnsaved, err)
 	}

@@ -10,7 +10,7 @@ import (
 
 // Languages returns the languages of the live parts, the most frequent first, then by code.
 func (s *Snapshot) Languages() (out []lang.Count, err error) {
-	defer guard(&err, s.st.views)()
+	defer s.guard(&err)()
 	parts := map[string]int{}
 	for i, v := range s.st.views {
 		for w := v.Stems.Prefix(rows.LanguageMark); w.Next(); {

@@ -109,12 +109,12 @@ func (x *Index) restored(m manifest.Manifest, views []*view) (*state, error) {
 	if !m.HasColumns(of.Version) {
 		of = &layer.Schema{Version: NoSchema, ID: -1}
 	}
-	x.partial = len(views) < len(m.Segments)
 	for _, ms := range m.Segments {
 		// Those that are lost count too: until the next manifest a new file of that number would be taken for the old.
 		x.disk.next = max(x.disk.next, ms.Number)
 	}
 	st := newState(of, m.Seq, views)
+	st.partial = len(views) < len(m.Segments)
 	x.pin(x.hold(st))
 	return st, x.sweep(views)
 }

@@ -116,7 +116,7 @@ func (r *Retyping) Swap(version int64) (err error) {
 	x.of = r.of
 	x.mu.Unlock()
 	x.publish(d)
-	if filed && !x.partial { // else Repair saves
+	if filed && !d.Partial { // else Repair saves
 		if err := x.save(); err != nil {
 			x.notify(EventUnsaved, err)
 		}

@@ -23,7 +23,7 @@ import (
 // A query with a Pool that does not say Exact may be searched by inverted lists in segments that have them: then Pool
 // stands in the place of K, and the parts best by cosine are nearly all of those. What is found has the score that it always has.
 func (s *Snapshot) Search(ctx context.Context, q search.Query) (out search.Found, err error) {
-	defer guard(&err, s.st.views)()
+	defer s.guard(&err)()
 	s.x.cfg.Merges.Begin()
 	defer s.x.cfg.Merges.End()
 	r, err := s.begin(ctx, &q)

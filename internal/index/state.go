@@ -16,6 +16,7 @@ type state struct {
 	views   []*view
 	seq     int64
 	rows    int
+	partial bool // documents are missing that damaged files held
 	lexical lexical.Corpus
 	refs    int // snapshots, and one while it is current; guarded by Index.mu
 }
@@ -54,6 +55,9 @@ func (x *Index) Snapshot() *Snapshot {
 
 // Seq returns the number of the last change that the snapshot shows.
 func (s *Snapshot) Seq() int64 { return s.st.seq }
+
+// Partial reports that the snapshot lacks documents that damaged files held: it is not to be searched.
+func (s *Snapshot) Partial() bool { return s.st.partial }
 
 // Release ends the use of the snapshot, which keeps files mapped until then.
 func (s *Snapshot) Release() {
@@ -144,6 +148,7 @@ func closeAll(files []*segment.File) {
 // publish replaces the current state by the draft, and returns it.
 func (x *Index) publish(d *draft) *state {
 	st := x.held(newState(d.Of, d.Seq, d.Views))
+	st.partial = d.Partial
 	x.mu.Lock()
 	old := x.cur
 	x.cur = st

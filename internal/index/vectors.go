@@ -4,7 +4,7 @@ import "quarry/internal/search"
 
 // Vectors returns the vectors of parts, of unit length up to rounding; nil for one that is gone or has none.
 func (s *Snapshot) Vectors(parts []search.Hit) (out [][]float32, err error) {
-	defer guard(&err, s.st.views)()
+	defer s.guard(&err)()
 	out = make([][]float32, len(parts))
 	if s.x.rotation == nil {
 		return out, nil

@@ -253,7 +253,20 @@ func (s *Set) restoreLost(ctx context.Context, r *replica, c corpus.Corpus) erro
 	})
 }
 
-// repair rebuilds an index whose files were found to be damaged during a search.
+// lose leaves out of the index of r what lies in a file that was found to be damaged while it was in use.
+func (s *Set) lose(ctx context.Context, r *replica, c corpus.Corpus, cause error) error {
+	if err := r.take(ctx); err != nil {
+		return err
+	}
+	defer r.give()
+	lost, err := r.index.Load().Lose(cause)
+	if lost {
+		s.cfg.Log.Warn("index is damaged; reading what it lost from the database", "corpus", c.Key, "error", cause)
+	}
+	return err
+}
+
+// repair rebuilds an index whose files were found to be damaged while it was in use.
 func (s *Set) repair(ctx context.Context, r *replica, c corpus.Corpus, cause error) error {
 	if err := r.take(ctx); err != nil {
 		return err

@@ -157,26 +157,35 @@ func (s *Set) with(ctx context.Context, c corpus.Corpus, use func(*index.Snapsho
 		return err
 	}
 	defer s.release(r)
-	for repaired := false; ; {
+	for damaged := 0; ; {
 		if !s.current(ctx, r, c) {
-			if c, err = s.advance(ctx, r, c); err != nil {
-				return err
-			}
+			c, err = s.advance(ctx, r, c)
 		}
-		err = r.use(use)
+		if err == nil {
+			err = r.use(use)
+		}
 		switch {
 		case errors.Is(err, errNotWhole):
+			err = nil
 			continue
-		case !errors.Is(err, index.ErrCorrupt) || repaired:
+		case !errors.Is(err, index.ErrCorrupt) || damaged > mends:
 			return err
 		}
-		// The index can be rebuilt from the rows, so a damaged file is not an error to the caller.
-		if err = s.repair(ctx, r, c, err); err != nil {
+		// The rows are the truth, so a file that was damaged under the index is not an error to the caller: what it held
+		// is left out now and read from the rows by the next advance. Where that does not help, all of it is.
+		damaged++
+		repair := s.lose
+		if damaged > mends {
+			repair = s.repair
+		}
+		if err = repair(ctx, r, c, err); err != nil {
 			return err
 		}
-		repaired = true
 	}
 }
+
+// mends is how many times a search or change leaves out damaged files before the whole index is rebuilt.
+const mends = 3
 
 // errNotWhole is the error of reading a state that the corpus never had.
 var errNotWhole = errors.New("index is between two states")
@@ -185,7 +194,7 @@ var errNotWhole = errors.New("index is between two states")
 func (r *replica) use(use func(*index.Snapshot) error) error {
 	x := r.index.Load().Snapshot()
 	defer x.Release()
-	if x.Seq() < r.whole.Load() {
+	if x.Seq() < r.whole.Load() || x.Partial() {
 		return errNotWhole
 	}
 	return use(x)

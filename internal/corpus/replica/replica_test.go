@@ -309,6 +309,52 @@ func TestRepair(t *testing.T) {
 	}
 }
 
+// TestCutOffUnderUse proves that files that are cut off under a running service cost the reading of their own documents and no error,
+// whether a search or a change finds it, one file or all.
+func TestCutOffUnderUse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, name := range []string{"a", "b", "c"} {
+		w.put(name, 2100)
+		w.found("stands")
+		w.restart() // a file each
+	}
+	w.want("stands", "a:2100 b:2100 c:2100")
+	files := w.files()
+	if len(files) != 3 {
+		t.Fatalf("files %v", files)
+	}
+	if err := os.Truncate(files[1], 5000); err != nil {
+		t.Fatal(err)
+	}
+	w.want("stands", "a:2100 b:2100 c:2100")
+	if log := w.log.String(); !strings.Contains(log, "reading what it lost") || strings.Contains(log, "rebuilding") || !strings.Contains(log, filepath.Base(files[1])) {
+		t.Errorf("log: %s", log)
+	}
+	now := w.files()
+	if slices.Contains(now, files[1]) || !slices.Contains(now, files[0]) || !slices.Contains(now, files[2]) {
+		t.Errorf("files %v of %v", now, files)
+	}
+	if err := os.Truncate(files[0], 5000); err != nil {
+		t.Fatal(err)
+	}
+	w.remove("a") // the change reads what is cut off
+	w.put("d", 1)
+	w.want("stands", "b:2100 c:2100 d:1")
+	for _, file := range w.files() {
+		if err := os.Truncate(file, 100); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		w.want("stands", "b:2100 c:2100 d:1")
+		w.restart()
+	}
+	if log := w.log.String(); strings.Contains(log, "damaged") {
+		t.Errorf("it is still damaged: %s", log)
+	}
+}
+
 // TestIndexAhead proves that an index that knows changes which the database does not, as after a restored backup, is
 // thrown away.
 func TestIndexAhead(t *testing.T) {

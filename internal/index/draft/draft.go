@@ -39,6 +39,8 @@ type Draft struct {
 	Of    *layer.Schema
 	Seq   int64
 	Views []*view.View
+	// Partial is set while documents are missing that a damaged file held
+	Partial bool
 
 	owned   map[*view.View]bool
 	pending []*rows.Document         // to be built, in order; nil where one went again
@@ -219,7 +221,11 @@ func (d *Draft) Merged(in []*view.View) (*rows.Segment, error) {
 	for i, v := range in {
 		all[i] = &v.View
 	}
-	return d.Shape.Merge(d.Of, all)
+	s, err := d.Shape.Merge(d.Of, all)
+	if err == nil {
+		err = view.CutOff(in) // what was read then may be zeros
+	}
+	return s, err
 }
 
 // MergeInto replaces views of the draft by one in memory.

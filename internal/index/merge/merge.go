@@ -54,6 +54,9 @@ func (j *Job) Build() (err error) {
 		return err
 	}
 	s, err := j.Folder.Shape.Merge(j.of, j.from)
+	if err == nil {
+		err = view.CutOff(j.in) // what was read then may be zeros
+	}
 	if err != nil || s == nil {
 		return err
 	}

@@ -33,3 +33,15 @@ func version(name string) uint16 {
 func section(name string, data []byte) segment.Section {
 	return segment.Section{Name: name, Version: version(name), Data: data}
 }
+
+// Access returns how searches read a section. Of the low planes and the forward lists it is the rows that come near the best, of
+// positions the rows that have every word of a phrase.
+func Access(name string) segment.Access {
+	switch kind, part, _ := strings.Cut(name, "."); {
+	case name == "vec.lo" || part == "positions" || name == "row.stemat" || name == "row.stem":
+		return segment.Cold
+	case kind == "vec" || kind == "list" || part == "heads" || part == "terms" || part == "bounds" || name == "row.norm":
+		return segment.Hot
+	}
+	return segment.Usual
+}

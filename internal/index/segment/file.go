@@ -2,6 +2,7 @@ package segment
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -9,9 +10,7 @@ import (
 	"path/filepath"
 )
 
-// Open maps the file at path after it has read and checked every section, also those that nobody knows. A damaged file is
-// a *Corrupt, one of a newer format a *Newer.
-func Open(path string) (*File, error) {
+func open(path string, access func(section string) Access) (*File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open index file: %w", err)
@@ -21,15 +20,24 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open index file: %w", err)
 	}
-	places, err := check(f, info.Size())
-	if err != nil {
-		return nil, err
-	}
-	data, unmap, err := mapFile(f, info.Size())
+	data, checked, unmap, err := mapFile(f, info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("map index file %s: %w", path, err)
 	}
+	places, err := source{
+		ReaderAt: checked, name: filepath.Base(path), size: info.Size(), access: access,
+		cold: func(offset, length int64) func() { return leaving(f, data, offset, length) },
+	}.check()
+	if err != nil {
+		if unmap != nil {
+			err = errors.Join(err, unmap())
+		}
+		return nil, err
+	}
 	out := &File{Name: filepath.Base(path), mapped: data, close: unmap}
+	if unmap != nil {
+		out.path = path
+	}
 	for _, p := range places {
 		end := p.offset + p.length
 		out.sections = append(out.sections, Section{p.name, p.version, data[p.offset:end:end]})
@@ -38,10 +46,11 @@ func Open(path string) (*File, error) {
 }
 
 // check compares every section with its checksum and returns the table of contents. It reads through a small buffer, so
-// that what searches never touch does not become resident.
-func check(f *os.File, size int64) ([]place, error) {
+// that what searches never touch does not become part of the process.
+func (f source) check() ([]place, error) {
+	size := f.size
 	bad := func(section string, at int64, reason string) error {
-		return &Corrupt{File: filepath.Base(f.Name()), Section: section, Offset: at, Reason: reason}
+		return &Corrupt{File: f.name, Section: section, Offset: at, Reason: reason}
 	}
 	if size < headSize+tailSize {
 		return nil, bad("", 0, fmt.Sprintf("%d bytes are too few", size))
@@ -54,7 +63,7 @@ func check(f *os.File, size int64) ([]place, error) {
 	if _, err := f.ReadAt(last[:], size-tailSize); err != nil {
 		return nil, bad("", size-tailSize, err.Error())
 	}
-	magic, err := magicOf(filepath.Base(f.Name()), head[:], last[:])
+	magic, err := magicOf(f.name, head[:], last[:])
 	if err != nil {
 		return nil, err
 	}
@@ -76,18 +85,38 @@ func check(f *os.File, size int64) ([]place, error) {
 	if err != nil {
 		return nil, bad("toc", int64(t.toc), err.Error())
 	}
-	buf := make([]byte, 1<<18)
-	for _, p := range places {
+	read := make([]func(), len(places)) // asked for before the first read: the system reads ahead into the next sections
+	for i, p := range places {
 		if p.offset > t.toc || p.length > t.toc-p.offset {
 			return nil, bad(p.name, int64(p.offset), "section reaches past the end")
 		}
-		crc := crc32.New(castagnoli)
-		if _, err := io.CopyBuffer(struct{ io.Writer }{crc}, io.NewSectionReader(f, int64(p.offset), int64(p.length)), buf); err != nil {
-			return nil, bad(p.name, int64(p.offset), err.Error())
+		if f.access(p.name) == Cold {
+			read[i] = f.cold(int64(p.offset), int64(p.length))
 		}
-		if crc.Sum32() != p.crc {
-			return nil, bad(p.name, int64(p.offset), "checksum differs")
+	}
+	buf := make([]byte, 1<<18)
+	for i, p := range places {
+		if reason := f.compare(p, buf); reason != "" {
+			return nil, bad(p.name, int64(p.offset), reason)
+		}
+		if read[i] != nil {
+			read[i]()
 		}
 	}
 	return places, nil
+}
+
+// compare returns what is wrong with a section, "" for nothing.
+func (f source) compare(p place, buf []byte) (reason string) {
+	crc := crc32.New(castagnoli)
+	n, err := io.CopyBuffer(struct{ io.Writer }{crc}, io.NewSectionReader(f, int64(p.offset), int64(p.length)), buf)
+	switch {
+	case err != nil:
+		return err.Error()
+	case uint64(n) < p.length:
+		return "cut off"
+	case crc.Sum32() != p.crc:
+		return "checksum differs"
+	}
+	return ""
 }

@@ -3,15 +3,20 @@
 package segment
 
 import (
+	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-func mapFile(f *os.File, size int64) (data []byte, unmap func() error, err error) {
+// mapFile maps the file. It is checked by reading, not in the mapping, where a disk that fails would end the process.
+func mapFile(f *os.File, size int64) (data []byte, checked io.ReaderAt, unmap func() error, err error) {
+	if size == 0 {
+		return nil, f, nil, nil // nothing can be mapped; too short for a file of ours
+	}
 	data, err = unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	return data, func() error { return unix.Munmap(data) }, nil
+	return data, f, func() error { return unix.Munmap(data) }, nil
 }

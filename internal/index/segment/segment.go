@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"os"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -82,6 +83,7 @@ type File struct {
 	Name     string // for errors; "" in memory
 	sections []Section
 	mapped   []byte // the whole file, nil in memory
+	path     string // of the file that is mapped
 	close    func() error
 }
 
@@ -112,8 +114,8 @@ func (f *File) Bytes() (all, mapped int64) {
 	return all, 0
 }
 
-// Locate returns the damage that a fault at an address stands for; nil when the address is not in the mapped file.
-func (f *File) Locate(addr uintptr) *Corrupt {
+// locate returns the damage that a fault at an address stands for; nil when the address is not in the mapped file.
+func (f *File) locate(addr uintptr) *Corrupt {
 	base := uintptr(unsafe.Pointer(unsafe.SliceData(f.mapped)))
 	if f.mapped == nil || addr < base || addr-base >= uintptr(len(f.mapped)) {
 		return nil
@@ -126,6 +128,18 @@ func (f *File) Locate(addr uintptr) *Corrupt {
 		}
 	}
 	return c
+}
+
+// cutOff returns the damage if the mapped file has become shorter by now.
+func (f *File) cutOff() *Corrupt {
+	if f.path == "" {
+		return nil
+	}
+	info, err := os.Stat(f.path)
+	if err != nil || info.Size() >= int64(len(f.mapped)) {
+		return nil
+	}
+	return &Corrupt{File: f.Name, Offset: info.Size(), Reason: fmt.Sprintf("cut off: %d bytes of %d", info.Size(), len(f.mapped))}
 }
 
 // Close unmaps the file.

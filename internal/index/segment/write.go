@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 )
 
@@ -107,11 +108,15 @@ func (s stepped) Write(p []byte) (int, error) {
 	return s.f.Write(p)
 }
 
-// SyncFolder syncs dir, which is what renames and removals in it need to be durable.
+// SyncFolder syncs dir, which is what renames and removals in it need to be durable. Windows can't sync a folder and keeps a
+// journal of its own.
 func (fs Files) SyncFolder(dir string) error {
 	err := fs.before(SyncFolder, dir)
 	if err != nil {
 		return fmt.Errorf("sync index folder: %w", err)
+	}
+	if runtime.GOOS == "windows" {
+		return nil
 	}
 	d, err := os.Open(dir)
 	if err != nil {

@@ -3,7 +3,7 @@
 package view
 
 import (
-	"runtime/debug"
+	"slices"
 
 	"quarry/internal/index/manifest"
 	"quarry/internal/index/rows"
@@ -68,6 +68,11 @@ func (v *View) Files() []*segment.File {
 	return out
 }
 
+// Reads reports whether v reads a file with that name.
+func (v *View) Reads(file string) bool {
+	return slices.ContainsFunc(v.Files(), func(f *segment.File) bool { return f.Name == file })
+}
+
 // Hold counts what holds the files of v.
 func (v *View) Hold(n int) {
 	v.Home.Refs += n
@@ -87,28 +92,24 @@ func (v *View) Unheld(to []*segment.File) []*segment.File {
 	return to
 }
 
-// Guard turns a fault in mapped memory (a file that was cut off, a disk that fails) into a panic of this goroutine, and
-// returns a function to defer that recovers it as a *segment.Corrupt of one of the views. Other panics go on.
+// Guard guards what is done with views against faults in their files: segment.Guard.
 func Guard(err *error, views []*View) func() {
-	old := debug.SetPanicOnFault(true)
-	return func() {
-		debug.SetPanicOnFault(old)
-		r := recover()
-		if r == nil {
-			return
+	return segment.Guard(err, false, func() []*segment.File { return files(views) })
+}
+
+// GuardReading is Guard for what only reads: also a file that turns out to have been cut off is an error.
+func GuardReading(err *error, views []*View) func() {
+	return segment.Guard(err, true, func() []*segment.File { return files(views) })
+}
+
+// CutOff is segment.CutOff for the files of views.
+func CutOff(views []*View) error { return segment.CutOff(files(views)) }
+
+func files(views []*View) (out []*segment.File) {
+	for _, v := range views {
+		if v != nil {
+			out = append(out, v.Files()...)
 		}
-		fault, ok := r.(interface{ Addr() uintptr })
-		if !ok {
-			panic(r)
-		}
-		for _, v := range views {
-			for _, f := range v.Files() {
-				if c := f.Locate(fault.Addr()); c != nil {
-					*err = c
-					return
-				}
-			}
-		}
-		*err = &segment.Corrupt{File: "unknown", Reason: "reading mapped memory failed"}
 	}
+	return out
 }

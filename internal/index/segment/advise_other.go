@@ -1,0 +1,9 @@
+//go:build !linux
+
+package segment
+
+import "os"
+
+func advise([]byte, []byte, Access) {}
+
+func leaving(*os.File, []byte, int64, int64) (read func()) { return func() {} }
