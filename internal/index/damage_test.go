@@ -707,11 +707,11 @@ func TestSlowReader(t *testing.T) {
 		done, err = x.Merge(nil, true)
 		must(t, err)
 	}
+	check("after its documents were deleted and the others merged")
+	must(t, x.Replace(500, once(sampleDocs(200, 230))))
 	if _, err := os.Stat(before[0]); !os.IsNotExist(err) {
 		t.Fatalf("the first file is still there: %v", err)
 	}
-	check("after its file was removed")
-	must(t, x.Replace(500, once(sampleDocs(200, 230))))
 	check("after a rebuild")
 	must(t, x.Close())
 	check("after closing")
