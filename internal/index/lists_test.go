@@ -227,7 +227,7 @@ func TestKeptCentroids(t *testing.T) {
 		return slices.Clone(f.Section("list.hi").Data)
 	}
 	was := centroids("1.seg")
-	must(t, x.Flush())
+	merged(t, x, false)
 	if s := x.Stats(); s.Rows != 220 {
 		t.Fatalf("%+v: not written anew", s)
 	}
