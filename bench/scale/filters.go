@@ -60,7 +60,7 @@ func (b *bench) filters() error {
 			return err
 		}
 		for q := range asked.Len() {
-			cells[i].queries = append(cells[i].queries, search.Query{Vector: asked.Row(q), Filter: f})
+			cells[i].queries = append(cells[i].queries, search.Query{Vector: asked.Row(q), Filter: f.Text()})
 		}
 		cells[i].ways = make([]contender, len(ways))
 	}

@@ -72,7 +72,7 @@ func TestIndexHasTheRowsOfTheSet(t *testing.T) {
 		}
 		queries := make([]search.Query, asked.Len())
 		for i := range queries {
-			queries[i] = search.Query{Vector: asked.Row(i), Filter: f}
+			queries[i] = search.Query{Vector: asked.Row(i), Filter: f.Text()}
 		}
 		r, err := s.ask(x, queries, nearer)
 		if err != nil {

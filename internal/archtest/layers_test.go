@@ -31,7 +31,7 @@ var groups = map[string]group{
 	"expr":    {layer: engine, order: ". filter jq jsonpath metadata userfn vtl"},
 	"encode":  {layer: engine},
 	"extract": {layer: engine},
-	"search":  {layer: engine, uses: "expr"},
+	"search":  {layer: engine, uses: "text expr"},
 	"index":   {layer: engine, uses: "text expr search", order: "rowset topk column layer condition postings lexical vector dimension segment lists rows plan manifest compact view merge draft ."},
 
 	"blob":     {layer: domain},
@@ -78,7 +78,7 @@ var groups = map[string]group{
 // each other may import them.
 var support = []string{
 	"agent/turn/spans/spanstest",
-	"app/apptest", "blob/blobtest", "corpus/document/documenttest", "extract/extracttest", "identity/signin/signintest", "identity/token/tokentest",
+	"app/apptest", "blob/blobtest", "corpus/document/documenttest", "corpus/replica/targettest", "extract/extracttest", "identity/signin/signintest", "identity/token/tokentest",
 	"job/jobtest", "llm/llmtest", "provider/google/googletest", "provider/scripted", "provider/scripted/transcript", "store/cutvfs", "store/storetest", "store/storetest/pgserver", "usage/usagetest",
 }
 

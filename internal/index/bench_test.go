@@ -153,13 +153,6 @@ func BenchmarkIndex(b *testing.B) {
 	defer func() { _ = x.Close() }()
 	snap := x.Snapshot()
 	defer snap.Release()
-	parse := func(text string) *filter.Filter {
-		f, err := filter.Parse(text, schema, filter.Both)
-		if err != nil {
-			b.Fatal(err)
-		}
-		return f
-	}
 	for _, c := range []struct {
 		name  string
 		query func(i int) search.Query
@@ -170,13 +163,13 @@ func BenchmarkIndex(b *testing.B) {
 			return search.Query{Terms: s.queries[i%len(s.queries)], Vector: s.vector()}
 		}},
 		{"hybrid-half", func(i int) search.Query {
-			return search.Query{Terms: s.queries[i%len(s.queries)], Vector: s.vector(), Filter: parse("doc.n % 2 = 0")}
+			return search.Query{Terms: s.queries[i%len(s.queries)], Vector: s.vector(), Filter: "doc.n % 2 = 0"}
 		}},
 		{"hybrid-column", func(i int) search.Query {
-			return search.Query{Terms: s.queries[i%len(s.queries)], Vector: s.vector(), Filter: parse("doc.n < 500 AND doc.area <> 'AD'")}
+			return search.Query{Terms: s.queries[i%len(s.queries)], Vector: s.vector(), Filter: "doc.n < 500 AND doc.area <> 'AD'"}
 		}},
 		{"hybrid-few", func(i int) search.Query {
-			return search.Query{Terms: s.queries[i%len(s.queries)], Vector: s.vector(), Filter: parse("doc.n = 7")}
+			return search.Query{Terms: s.queries[i%len(s.queries)], Vector: s.vector(), Filter: "doc.n = 7"}
 		}},
 		{"phrase", func(int) search.Query { return search.Query{Phrases: [][]string{{"the", "following"}}} }},
 		{"prefix", func(int) search.Query { return search.Query{Prefixes: []string{"s"}} }},

@@ -64,14 +64,10 @@ func puts(from, to int64) []index.Change {
 
 // sampleQuery uses every section of a segment.
 func sampleQuery(t testing.TB) search.Query {
-	f, err := filter.Parse("doc.year > 3 AND doc.dept <> 'b' AND doc.id <> 'x' AND part.kind = 'note'", newSchema(t), filter.Both)
-	if err != nil {
-		t.Fatal(err)
-	}
 	v := make([]float32, dim)
 	v[1], v[40] = 1, -0.5
 	return search.Query{Vector: v, Terms: []string{"boat", "cat"}, Phrases: [][]string{{"dog", "fish"}}, Prefixes: []string{"b"},
-		Exclude: []string{"zebra"}, Filter: f, Dimensions: []float64{2}, K: 6}
+		Exclude: []string{"zebra"}, Filter: "doc.year > 3 AND doc.dept <> 'b' AND doc.id <> 'x' AND part.kind = 'note'", Dimensions: []float64{2}, K: 6}
 }
 
 func must(t testing.TB, err error) {
@@ -370,7 +366,7 @@ func TestOldLayout(t *testing.T) {
 			}
 			s := x.Snapshot()
 			odd := q
-			odd.Filter, odd.Headings = nil, search.NoHeadings
+			odd.Filter, odd.Headings = "", search.NoHeadings
 			if _, err := s.Search(t.Context(), odd); !errors.Is(err, search.ErrSchema) {
 				t.Errorf("a search without headings before they are marked: %v", err)
 			}

@@ -142,7 +142,7 @@ func (w *filterWorld) compare(when string, filters int) {
 		}
 		slices.Sort(want)
 		for round := range 2 {
-			found, err := s.Search(w.t.Context(), search.Query{Terms: []string{"all"}, Filter: f, K: 1 << 30, Schema: w.cfg.SchemaVersion})
+			found, err := s.Search(w.t.Context(), search.Query{Terms: []string{"all"}, Filter: f.Text(), K: 1 << 30, Schema: w.cfg.SchemaVersion})
 			must(w.t, err)
 			got = nil
 			for _, h := range found.Hits {

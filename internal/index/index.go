@@ -10,6 +10,7 @@ package index
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,7 +18,6 @@ import (
 	"quarry/internal/expr/filter"
 	"quarry/internal/index/compact"
 	"quarry/internal/index/condition"
-	drafts "quarry/internal/index/draft"
 	"quarry/internal/index/layer"
 	"quarry/internal/index/rows"
 	"quarry/internal/index/segment"
@@ -28,7 +28,7 @@ import (
 
 // ErrCorrupt marks errors of damaged files; the error names file, section and offset. The index must be rebuilt with
 // Replace.
-var ErrCorrupt = segment.ErrCorrupt
+var ErrCorrupt = search.ErrCorrupt
 
 // ErrClosed is the error of writes after Close.
 var ErrClosed = errors.New("index is closed")
@@ -63,24 +63,19 @@ const (
 	EventUnmerged = "index_not_merged"
 )
 
-// Document and Part are what the index is made of.
+// What the index is made of.
 type (
-	Document = rows.Document
-	Part     = rows.Part
+	Document = search.Document
+	Part     = search.Part
+	Change   = search.Change
 )
 
-// Change is one entry of the corpus's change sequence, and Op what it does.
-type (
-	Change = drafts.Change
-	Op     = drafts.Op
-)
-
-// The operations.
+// The operations of a Change.
 const (
-	Put    = drafts.Put
-	Delete = drafts.Delete
-	Reset  = drafts.Reset
-	Update = drafts.Update
+	Put    = search.Put
+	Delete = search.Delete
+	Reset  = search.Reset
+	Update = search.Update
 )
 
 // Index is the live index of one corpus. Searches may run beside one writer; a second writer waits.
@@ -148,6 +143,16 @@ func (x *Index) Applied() int64 {
 		return 0
 	}
 	return x.cur.seq
+}
+
+// State returns how far the index has come.
+func (x *Index) State() search.State {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.cur == nil {
+		return search.State{Schema: x.of.Version}
+	}
+	return search.State{Applied: x.cur.seq, Schema: x.cur.of.Version, Partial: x.cur.partial}
 }
 
 // Apply shows changes to searches, all at once. They come in order and without gaps from Applied()+1 on. After an
@@ -331,6 +336,22 @@ func (x *Index) Close() error {
 	} else if err != nil {
 		x.notify(EventUnsaved, err)
 	}
+	x.shut()
+	return nil
+}
+
+// Drop closes the index without saving it, and removes its files. Searches on snapshots that are held go on.
+func (x *Index) Drop() error {
+	x.Halt()
+	x.shut()
+	if x.cfg.Dir == "" {
+		return nil
+	}
+	return os.RemoveAll(x.cfg.Dir)
+}
+
+// shut ends changes, and lets go of the present state.
+func (x *Index) shut() {
 	x.write.Lock()
 	defer x.write.Unlock()
 	x.mu.Lock()
@@ -342,7 +363,6 @@ func (x *Index) Close() error {
 	}
 	x.pin(nil)
 	x.recall.running.Wait()
-	return nil
 }
 
 func (x *Index) isClosed() bool {

@@ -146,7 +146,7 @@ func drawDocument(t *rapid.T, no int64) *index.Document {
 }
 
 func drawQuery(t *rapid.T, s *filter.Schema) search.Query {
-	q := search.Query{K: rapid.SampledFrom([]int{1, 2, 5, 1000}).Draw(t, "k"), Filter: drawFilter(t, s), Dimensions: []float64{rapid.SampledFrom([]float64{0, 0.5, -2}).Draw(t, "weight")}}
+	q := search.Query{K: rapid.SampledFrom([]int{1, 2, 5, 1000}).Draw(t, "k"), Filter: drawFilter(t, s).Text(), Dimensions: []float64{rapid.SampledFrom([]float64{0, 0.5, -2}).Draw(t, "weight")}}
 	q.Headings = rapid.SampledFrom([]search.Headings{search.WithHeadings, search.NoHeadings, search.OnlyHeadings}).Draw(t, "headings")
 	if rapid.Bool().Draw(t, "dense") {
 		q.Vector = drawVector(t)

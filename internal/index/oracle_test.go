@@ -27,7 +27,12 @@ type tester interface {
 // oracle answers queries from the documents themselves, in the most direct way there is.
 type oracle struct {
 	schema *filter.Schema
-	docs   map[int64]*index.Document
+
+	// The filter that was asked for last, as parsing costs more than a document.
+	parsed    *filter.Filter
+	parsedFor *filter.Schema
+
+	docs map[int64]*index.Document
 	// ordinal gives the place of an attribute's values in docs where it is not that of schema.
 	ordinal func(filter.Attribute) int
 }
@@ -152,9 +157,21 @@ func (o *oracle) score(all []*entry, q search.Query) {
 	}
 }
 
+// filter returns a filter for the present attributes.
+func (o *oracle) filter(text string) *filter.Filter {
+	if o.parsed == nil || o.parsed.Text() != text || o.parsedFor != o.schema {
+		f, err := filter.Parse(text, o.schema, filter.Both)
+		if err != nil {
+			panic(err) // conditions of the tests
+		}
+		o.parsed, o.parsedFor = f, o.schema
+	}
+	return o.parsed
+}
+
 // passes reports whether an entry may be a hit.
 func (o *oracle) passes(e *entry, q search.Query) bool {
-	if !q.Filter.Match(values{o, e}) {
+	if !o.filter(q.Filter).Match(values{o, e}) {
 		return false
 	}
 	if q.Headings == search.NoHeadings && e.part.Leads || q.Headings == search.OnlyHeadings && !e.part.Leads {

@@ -9,10 +9,11 @@ import (
 	"quarry/internal/index/compact"
 	"quarry/internal/index/layer"
 	"quarry/internal/index/rows"
+	"quarry/internal/search"
 )
 
 // NoSchema is the version of an index whose columns are not those that it was opened for.
-const NoSchema = -1
+const NoSchema = search.NoSchema
 
 // SchemaVersion returns the version of the attributes whose columns searches use; NoSchema when the files had columns
 // of another version than Config asks for, until Retype has made those.
@@ -49,7 +50,7 @@ func (r *Retyping) Add(docs []Document) error {
 		d := &docs[i]
 		added[i] = layer.Row{No: d.No, Values: d.Values, Parts: make([][]filter.Value, len(d.Parts))}
 		for p := range d.Parts {
-			added[i].Parts[p] = d.Parts[p].Marked(r.of)
+			added[i].Parts[p] = rows.Marked(&d.Parts[p], r.of)
 		}
 		if r.ready != nil {
 			r.late[d.No] = r.late[d.No] || !r.table.Has(d.No)

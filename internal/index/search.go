@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 
+	"quarry/internal/expr/filter"
 	"quarry/internal/index/condition"
 	"quarry/internal/index/dimension"
 	"quarry/internal/index/lexical"
@@ -39,6 +40,8 @@ func (s *Snapshot) Search(ctx context.Context, q search.Query) (out search.Found
 			return search.Found{}, err
 		}
 		if !r.exact() {
+			// Fewer than were asked for need not be all: lists that were not read may have more.
+			out.Dense.All = len(found) == r.passing
 			out.Dense.Exact = out.Dense.All
 			r.check(found)
 		}
@@ -69,7 +72,7 @@ func (s *Snapshot) begin(ctx context.Context, q *search.Query) (*run, error) {
 		return nil, fmt.Errorf("search: %d dimension weights, want %d", len(q.Dimensions), s.x.cfg.Dimensions)
 	case q.Vector != nil && s.x.rotation == nil:
 		return nil, fmt.Errorf("search: a vector of %d dimensions, the index has none", len(q.Vector))
-	case (q.Filter != nil || q.Headings != search.WithHeadings) && q.Schema != s.st.of.Version:
+	case (q.Filter != "" || q.Headings != search.WithHeadings) && q.Schema != s.st.of.Version:
 		return nil, fmt.Errorf("search: planned for version %d of the attributes, index has %d: %w", q.Schema, s.st.of.Version, search.ErrSchema)
 	}
 	r := &run{ctx: ctx, x: s.x, st: s.st, q: q, kept: s.x.cfg.Conditions}
@@ -77,6 +80,9 @@ func (s *Snapshot) begin(ctx context.Context, q *search.Query) (*run, error) {
 		r.weights = w
 	}
 	var err error
+	if r.filter, err = s.st.of.Filter(q.Filter); err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
 	if q.Vector != nil {
 		r.vector, err = vector.NewQuery(s.x.rotation, q.Vector)
 	}
@@ -92,6 +98,7 @@ type run struct {
 	vector  *vector.Query
 	lex     *lexical.Scorer   // nil = no lexical side
 	weights dimension.Weights // nil = every dimension has weight 0
+	filter  *filter.Filter    // nil = none
 	kept    *condition.Cache
 	allow   [][]uint64    // per view: rows that may be hits; nil = all
 	passing int           // number of those rows
@@ -124,7 +131,7 @@ func (r *run) prepare() error {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-		r.allow[i] = v.Matching(r.q.Filter, r.kept)
+		r.allow[i] = v.Matching(r.filter, r.kept)
 		r.headings(i)
 		r.exclude(i)
 		if r.q.PhrasesRequired && r.lex != nil {

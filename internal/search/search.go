@@ -1,13 +1,11 @@
-// Package search is the seam between retrieval and search engines: what an engine is asked about one corpus and what it
-// answers. Package index implements it over its own files; another engine implements it without importing that
-// package. It holds values alone, so that both sides of the seam can use it.
+// Package search is the seam between a corpus and search engines: what an engine is given of one corpus, what it is asked
+// and what it answers. Package index implements it over its own files; another engine implements it without importing
+// that package. It holds plain data, so that both sides of the seam can use it, also where one of them is elsewhere.
 package search
 
 import (
 	"errors"
 	"math"
-
-	"quarry/internal/expr/filter"
 )
 
 // Query is one search. Terms and words are in the form that package text/analysis gives those of documents.
@@ -20,8 +18,8 @@ type Query struct {
 	ExcludePrefixes []string
 	ExcludePhrases  [][]string // adjacent surface words; parts that contain such a sequence are left out
 	PhrasesRequired bool       // parts without every phrase are left out
-	Filter          *filter.Filter
-	Schema          int64 // version of the attributes that Filter was parsed for
+	Filter          string     // in the language of expr/filter; "" = none
+	Schema          int64      // version of the attributes that Filter was checked against
 	Headings        Headings
 	Dimensions      []float64 // weights of the custom dimensions; nil = none
 	K               int       // best parts per side
@@ -94,7 +92,7 @@ const (
 	WayAll    = "all"    // all lists
 )
 
-// ErrSchema is the error of a search whose filter was parsed for another version of the filter attributes than the
+// ErrSchema is the error of a search whose filter was checked against another version of the filter attributes than the
 // engine has: read the corpus and plan again.
 var ErrSchema = errors.New("the search engine has another version of the filter attributes")
 

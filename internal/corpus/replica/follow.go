@@ -10,6 +10,7 @@ import (
 	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
 	"quarry/internal/index"
+	"quarry/internal/search"
 )
 
 const (
@@ -19,20 +20,20 @@ const (
 	changesBatch = 512
 )
 
-// current reports whether the index of r already shows c, so that there is no need to wait for later changes.
-func (s *Set) current(ctx context.Context, r *replica, c corpus.Corpus) bool {
-	x := r.index.Load()
-	if x == nil || x.SchemaVersion() != c.SchemaVersion || x.Partial() {
-		return false
+// current reports whether the target of r already shows c, so that there is no need to wait for later changes.
+func (s *Set) current(ctx context.Context, r *replica, c corpus.Corpus) (bool, error) {
+	t := r.target()
+	if t == nil {
+		return false, nil
 	}
-	applied := x.Applied()
-	if applied < r.whole.Load() {
-		return false
+	state, err := t.Applied(ctx)
+	if err != nil || state.Schema != c.SchemaVersion || state.Partial || state.Applied < r.whole.Load() {
+		return false, err
 	}
-	return applied == c.Seq || applied > c.Seq && applied <= s.latest(ctx, c).Seq
+	return state.Applied == c.Seq || state.Applied > c.Seq && state.Applied <= s.latest(ctx, c).Seq, nil
 }
 
-// advance opens the index of r if need be and applies the changes up to c.Seq, in order. It returns c, or the
+// advance opens the target of r if need be and applies the changes up to c.Seq, in order. It returns c, or the
 // corpus as read again if its attributes have been replaced.
 func (s *Set) advance(ctx context.Context, r *replica, c corpus.Corpus) (corpus.Corpus, error) {
 	if err := r.take(ctx); err != nil {
@@ -44,35 +45,38 @@ func (s *Set) advance(ctx context.Context, r *replica, c corpus.Corpus) (corpus.
 
 // advanceLocked is advance for a caller that has the turn.
 func (s *Set) advanceLocked(ctx context.Context, r *replica, c corpus.Corpus) (corpus.Corpus, error) {
-	x := r.index.Load()
-	if x == nil {
+	t := r.target()
+	if t == nil {
 		var err error
-		if x, err = s.openIndex(c); err != nil {
+		if t, err = s.openTarget(c); err != nil {
 			return c, err
 		}
-		r.index.Store(x)
+		r.opened.Store(&t)
 	}
-	if x.SchemaVersion() != c.SchemaVersion {
-		var err error
-		if c, err = s.catchUpSchema(ctx, r, c); err != nil {
+	state, err := t.Applied(ctx)
+	if err != nil {
+		return c, fmt.Errorf("ask the index of %s how far it is: %w", c.Key, err)
+	}
+	if state.Schema != c.SchemaVersion {
+		if c, err = s.catchUpSchema(ctx, r, c, state); err != nil {
 			return c, err
 		}
 	}
-	if x.Partial() {
+	if state.Partial {
 		err := s.restoreLost(ctx, r, c)
-		if errors.Is(err, index.ErrCorrupt) {
+		if errors.Is(err, search.ErrCorrupt) {
 			err = s.rebuild(ctx, r, c)
 		}
 		if err != nil {
 			return c, fmt.Errorf("restore index of %s: %w", c.Key, err)
 		}
 	}
-	ahead, err := s.ahead(ctx, x, c)
+	ahead, err := s.ahead(ctx, state, c)
 	if err != nil {
 		return c, err
 	}
 	if ahead {
-		s.cfg.Log.Warn("index is ahead of the database; rebuilding it", "corpus", c.Key, "index", x.Applied(), "database", c.Seq)
+		s.cfg.Log.Warn("index is ahead of the database; rebuilding it", "corpus", c.Key, "index", state.Applied, "database", c.Seq)
 		r.whole.Store(0)
 		if err := s.rebuild(ctx, r, c); err != nil {
 			return c, err
@@ -83,22 +87,25 @@ func (s *Set) advanceLocked(ctx context.Context, r *replica, c corpus.Corpus) (c
 
 // follow applies the changes up to c.Seq, and on to a state that searches may see. The caller has the turn.
 func (s *Set) follow(ctx context.Context, r *replica, c corpus.Corpus) error {
-	x := r.index.Load()
 	for {
+		state, err := r.target().Applied(ctx)
+		if err != nil {
+			return err
+		}
 		upto := max(c.Seq, r.whole.Load())
-		if x.Applied() >= upto {
+		if state.Applied >= upto {
 			return nil
 		}
 		c.Seq = upto
-		if err := s.step(ctx, r, c); err != nil {
+		if err := s.step(ctx, r, c, state.Applied); err != nil {
 			return fmt.Errorf("bring index of %s to change %d: %w", c.Key, c.Seq, err)
 		}
 	}
 }
 
-// ahead reports whether x knows changes that the database does not: its rows are others, as after a restored backup.
-func (s *Set) ahead(ctx context.Context, x *index.Index, c corpus.Corpus) (bool, error) {
-	if x.Applied() <= c.Seq {
+// ahead reports whether a target knows changes that the database does not: its rows are others, as after a restored backup.
+func (s *Set) ahead(ctx context.Context, state search.State, c corpus.Corpus) (bool, error) {
+	if state.Applied <= c.Seq {
 		return false, nil
 	}
 	now, err := corpus.Find(ctx, s.cfg.Corpora, c.Key)
@@ -108,10 +115,10 @@ func (s *Set) ahead(ctx context.Context, x *index.Index, c corpus.Corpus) (bool,
 	if now.No != c.No {
 		return false, fault.NotFound("corpus_not_found", c.Key, "corpus %s was deleted meanwhile", c.Key)
 	}
-	return x.Applied() > now.Seq, nil
+	return state.Applied > now.Seq, nil
 }
 
-// latest reads c again, as c may be older than the changes that the index has applied.
+// latest reads c again, as c may be older than the changes that the target has applied.
 func (s *Set) latest(ctx context.Context, c corpus.Corpus) corpus.Corpus {
 	now, err := corpus.Find(ctx, s.cfg.Corpora, c.Key)
 	if err != nil || now.No != c.No {
@@ -120,7 +127,7 @@ func (s *Set) latest(ctx context.Context, c corpus.Corpus) corpus.Corpus {
 	return now
 }
 
-func (s *Set) openIndex(c corpus.Corpus) (*index.Index, error) {
+func (s *Set) openTarget(c corpus.Corpus) (Target, error) {
 	schema, err := c.Schema()
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", c.Key, err)
@@ -133,21 +140,20 @@ func (s *Set) openIndex(c corpus.Corpus) (*index.Index, error) {
 	if s.cfg.Dir != "" {
 		dir = s.dir(c)
 	}
-	return index.Open(index.Config{
+	return s.cfg.Open(index.Config{
 		Dir: dir, Epoch: c.Epoch, Encoder: c.EncoderFingerprint, Schema: schema,
 		SchemaVersion: c.SchemaVersion, Dim: encoder.Dim(), Dimensions: len(c.Dimensions), Conditions: s.conditions, Merges: s.merges,
 		Notify: func(event string, err error) { s.cfg.Log.Warn(event, "corpus", c.Key, "error", err) },
 	})
 }
 
-// step applies the next batch of changes. It rebuilds the index if those changes have been trimmed, or if there are so
-// many that reading all documents is cheaper.
-func (s *Set) step(ctx context.Context, r *replica, c corpus.Corpus) error {
-	x := r.index.Load()
-	if x.Applied() == 0 && c.Seq > batch {
+// step applies the next batch of changes behind one that is applied. It rebuilds the index if those changes have been
+// trimmed, or if there are so many that reading all documents is cheaper.
+func (s *Set) step(ctx context.Context, r *replica, c corpus.Corpus, applied int64) error {
+	if applied == 0 && c.Seq > batch {
 		return s.rebuild(ctx, r, c)
 	}
-	changes, missing, err := s.cfg.Documents.Changes(ctx, c.No, x.Applied(), c.Seq, changesBatch)
+	changes, missing, err := s.cfg.Documents.Changes(ctx, c.No, applied, c.Seq, changesBatch)
 	if err != nil {
 		return err
 	}
@@ -171,19 +177,19 @@ func (s *Set) step(ctx context.Context, r *replica, c corpus.Corpus) error {
 		// documents that have a successor.
 		r.hide(s.latest(ctx, c).Seq)
 	}
-	out := make([]index.Change, len(changes))
+	out := make([]search.Change, len(changes))
 	for i, ch := range changes {
-		out[i] = index.Change{Seq: ch.Seq, Op: index.Delete, No: ch.No, Old: ch.Old}
+		out[i] = search.Change{Seq: ch.Seq, Op: search.Delete, No: ch.No, Old: ch.Old}
 		switch {
 		case ch.Op == document.OpReset:
-			out[i].Op = index.Reset
+			out[i].Op = search.Reset
 		case ch.Op == document.OpUpdate:
-			out[i].Op, out[i].Doc = index.Update, heads[ch.No]
+			out[i].Op, out[i].Doc = search.Update, heads[ch.No]
 		case ch.Op != document.OpDelete: // without a document if a later change removed it
-			out[i].Op, out[i].Doc = index.Put, docs[ch.No]
+			out[i].Op, out[i].Doc = search.Put, docs[ch.No]
 		}
 	}
-	return x.Apply(out)
+	return r.target().Apply(ctx, out)
 }
 
 // split returns the first changes that need at most batch whole documents, with the numbers of these documents and of
@@ -212,7 +218,7 @@ func split(changes []document.Change) (some []document.Change, puts, updates []i
 // entries reads documents with load, whole or without parts, and returns their index entries by number.
 func entries(
 	ctx context.Context, c corpus.Corpus, nos []int64, load func(context.Context, int64, []int64) ([]document.Document, error),
-) (map[int64]*index.Document, error) {
+) (map[int64]*search.Document, error) {
 	if len(nos) == 0 {
 		return nil, nil
 	}
@@ -224,30 +230,38 @@ func entries(
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[int64]*index.Document, len(all))
+	out := make(map[int64]*search.Document, len(all))
 	for i := range all {
 		out[all[i].No] = &all[i]
 	}
 	return out, nil
 }
 
-// restoreLost adds the documents that the index lacks because a segment was damaged. The columns exist already.
+// restoreLost adds the documents that the target lacks because something of it was damaged. The columns exist already.
 func (s *Set) restoreLost(ctx context.Context, r *replica, c corpus.Corpus) error {
 	p, err := s.scan(ctx, c)
 	if err != nil {
 		return err
 	}
-	x := r.index.Load()
-	return x.Repair(func() ([]index.Document, error) {
+	t := r.target()
+	return t.Repair(ctx, func() ([]search.Document, error) {
 		for {
 			docs, err := p.next(ctx)
 			if err != nil || len(docs) == 0 {
 				r.hide(p.last)
 				return nil, err
 			}
-			lost := slices.DeleteFunc(slices.Clone(docs), func(d document.Document) bool { return x.Has(d.No) })
-			if len(lost) > 0 {
-				return project(c, lost, whole)
+			nos := make([]int64, len(docs))
+			for i := range docs {
+				nos[i] = docs[i].No
+			}
+			lost, err := t.Lost(ctx, nos)
+			if err != nil {
+				return nil, err
+			}
+			docs = slices.DeleteFunc(slices.Clone(docs), func(d document.Document) bool { return !slices.Contains(lost, d.No) })
+			if len(docs) > 0 {
+				return project(c, docs, whole)
 			}
 		}
 	})
@@ -259,7 +273,7 @@ func (s *Set) lose(ctx context.Context, r *replica, c corpus.Corpus, cause error
 		return err
 	}
 	defer r.give()
-	lost, err := r.index.Load().Lose(cause)
+	lost, err := r.target().Lose(ctx, cause)
 	if lost {
 		s.cfg.Log.Warn("index is damaged; reading what it lost from the database", "corpus", c.Key, "error", cause)
 	}
@@ -273,8 +287,7 @@ func (s *Set) repair(ctx context.Context, r *replica, c corpus.Corpus, cause err
 	}
 	defer r.give()
 	s.cfg.Log.Warn("index is damaged; rebuilding it from the database", "corpus", c.Key, "error", cause)
-	x := r.index.Load()
-	if x.SchemaVersion() != c.SchemaVersion {
+	if state, err := r.target().Applied(ctx); err == nil && state.Schema != c.SchemaVersion {
 		c = s.latest(ctx, c)
 	}
 	if err := s.rebuild(ctx, r, c); err != nil {
@@ -292,7 +305,7 @@ func (s *Set) rebuild(ctx context.Context, r *replica, c corpus.Corpus) error {
 	if err != nil {
 		return err
 	}
-	return r.index.Load().Replace(p.seq, func() ([]index.Document, error) {
+	return r.target().Replace(ctx, p.seq, func() ([]search.Document, error) {
 		docs, err := p.next(ctx)
 		if err != nil {
 			return nil, err

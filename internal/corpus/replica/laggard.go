@@ -10,7 +10,6 @@ import (
 
 	"quarry/internal/corpus"
 	"quarry/internal/fault"
-	"quarry/internal/index"
 )
 
 const (
@@ -68,7 +67,7 @@ func (s *Set) raise(ctx context.Context, c corpus.Corpus) {
 	}
 	var shown int64
 	if err == nil {
-		err = s.with(ctx, now, func(x *index.Snapshot) error {
+		err = s.with(ctx, now, func(x View) error {
 			shown = x.Seq()
 			return nil
 		})

@@ -10,21 +10,21 @@ import (
 	"quarry/internal/corpus/document"
 	"quarry/internal/corpus/metadata"
 	"quarry/internal/expr/filter"
-	"quarry/internal/index"
+	"quarry/internal/search"
 	"quarry/internal/text/analysis"
 )
 
 // projection returns what the index keeps of a part whose metadata is decoded.
-type projection func(schema *filter.Schema, p *document.Part, metadata map[string]any) index.Part
+type projection func(schema *filter.Schema, p *document.Part, metadata map[string]any) search.Part
 
 // project returns the index entries of documents, each part by the projection. Documents without parts have only the
 // attribute values of document level.
-func project(c corpus.Corpus, docs []document.Document, part projection) ([]index.Document, error) {
+func project(c corpus.Corpus, docs []document.Document, part projection) ([]search.Document, error) {
 	schema, err := c.Schema()
 	if err != nil {
 		return nil, err
 	}
-	out := make([]index.Document, len(docs))
+	out := make([]search.Document, len(docs))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range docs {
@@ -37,14 +37,14 @@ func project(c corpus.Corpus, docs []document.Document, part projection) ([]inde
 	return out, group.Wait()
 }
 
-func projectOne(schema *filter.Schema, d *document.Document, part projection) (index.Document, error) {
+func projectOne(schema *filter.Schema, d *document.Document, part projection) (search.Document, error) {
 	m, err := metadata.Values(d.Metadata)
 	if err != nil {
-		return index.Document{}, fmt.Errorf("metadata of document %q: %w", d.ID, err)
+		return search.Document{}, fmt.Errorf("metadata of document %q: %w", d.ID, err)
 	}
 	// A stored value that does not fit its attribute counts as absent (metadata-filters.md section 5).
 	values, _ := schema.Values(filter.Document, m)
-	out := index.Document{No: d.No, ID: d.ID, Values: values, Parts: make([]index.Part, len(d.Parts))}
+	out := search.Document{No: d.No, ID: d.ID, Values: values, Parts: make([]search.Part, len(d.Parts))}
 	of := make([]map[string]any, len(d.Parts))
 	for i := range d.Parts {
 		p := &d.Parts[i]
@@ -60,10 +60,10 @@ func projectOne(schema *filter.Schema, d *document.Document, part projection) (i
 }
 
 // whole returns a part with its analysed terms, attribute values and vector.
-func whole(schema *filter.Schema, p *document.Part, metadata map[string]any) index.Part {
+func whole(schema *filter.Schema, p *document.Part, metadata map[string]any) search.Part {
 	values, _ := schema.Values(filter.Part, metadata)
 	terms := analysis.Analyze(p.Text, p.Lang)
-	part := index.Part{
+	part := search.Part{
 		Ord: p.Ord, Lang: p.Lang, Values: values, Stems: terms.Stems, Words: terms.Words, Vector: p.Vector,
 	}
 	if p.Heading != "" {
@@ -76,7 +76,7 @@ func whole(schema *filter.Schema, p *document.Part, metadata map[string]any) ind
 }
 
 // valuesAlone returns a part without texts and vector.
-func valuesAlone(schema *filter.Schema, _ *document.Part, metadata map[string]any) (out index.Part) {
+func valuesAlone(schema *filter.Schema, _ *document.Part, metadata map[string]any) (out search.Part) {
 	out.Values, _ = schema.Values(filter.Part, metadata)
 	return out
 }

@@ -1,5 +1,6 @@
 // Package replica keeps a search index per corpus in step with the corpus's change sequence, and searches it. The
-// rows of the store are the truth; a replica is a cache that can be thrown away at any time. It is called by ingest
+// rows of the store are the truth; a replica is a cache that can be thrown away at any time. What it writes to is a Target:
+// our own index, or an engine elsewhere. It is called by ingest
 // (a write is answered when its replica shows it) and by retrieve (a query first brings the replica up to the
 // sequence number that it read).
 package replica
@@ -37,11 +38,14 @@ type Config struct {
 	// 0 = 10 minutes
 	Rest    time.Duration
 	MaxOpen int // replicas kept open; above it the least recently used are closed; 0 = 1,000
+	// Open opens the target of a corpus; nil = Local. One that is elsewhere needs no Dir.
+	Open func(index.Config) (Target, error)
 }
 
 // Set holds the replicas of one node. Safe for concurrent use.
 type Set struct {
 	cfg        Config
+	elsewhere  bool               // targets are not ours
 	conditions *condition.Cache   // of all indexes
 	merges     *compact.Scheduler // of all indexes
 	mu         sync.Mutex
@@ -51,17 +55,18 @@ type Set struct {
 	closing map[int64]chan struct{}
 }
 
-// replica is the index of one generation (epoch) of a corpus.
+// replica is the target of one generation (epoch) of a corpus.
 type replica struct {
 	epoch int64
 	used  time.Time // last acquired; guarded by Set.mu
 	refs  int       // searches and catch-ups in flight; guarded by Set.mu
 
-	turn  chan struct{}               // full during a catch-up: one at a time
-	index atomic.Pointer[index.Index] // set in a turn, nil before the first use
-	stale bool                        // dropped while in use: close when the last user leaves; guarded by Set.mu
-	// whole is the first change from which on the index shows a state that the corpus has had. One before is made of
-	// documents read at different times. Set in a turn, before the index shows such a state.
+	turn   chan struct{}          // full during a catch-up: one at a time
+	opened atomic.Pointer[Target] // set in a turn, nil before the first use
+	stale  bool                   // forgotten while in use: close when the last user leaves; guarded by Set.mu
+	gone   bool                   // and drop it then: nobody needs it any more; guarded by Set.mu
+	// whole is the first change from which on the target shows a state that the corpus has had. One before is made of
+	// documents read at different times. Set in a turn, before the target shows such a state.
 	whole atomic.Int64
 }
 
@@ -76,19 +81,26 @@ func New(cfg Config) *Set {
 	if cfg.Rest == 0 {
 		cfg.Rest = 10 * time.Minute
 	}
-	return &Set{cfg: cfg, merges: compact.NewScheduler(cfg.Rest), conditions: condition.New(conditionBytes), open: map[int64]*replica{}, closing: map[int64]chan struct{}{}}
+	elsewhere := cfg.Open != nil
+	if !elsewhere {
+		cfg.Open = Local
+	}
+	return &Set{
+		cfg: cfg, elsewhere: elsewhere, merges: compact.NewScheduler(cfg.Rest), conditions: condition.New(conditionBytes),
+		open: map[int64]*replica{}, closing: map[int64]chan struct{}{},
+	}
 }
 
 // CatchUp returns when searches show every change of c up to c.Seq.
 func (s *Set) CatchUp(ctx context.Context, c corpus.Corpus) error {
-	return s.with(ctx, c, func(*index.Snapshot) error { return nil })
+	return s.with(ctx, c, func(View) error { return nil })
 }
 
 // Search brings the replica of c up to c.Seq and searches it. What is found is of the state of at least c.Seq. The
 // error is search.ErrSchema when the filter was planned for attributes that have been replaced: read c and plan again.
 func (s *Set) Search(ctx context.Context, c corpus.Corpus, q search.Query) (found search.Found, err error) {
 	q.Schema = c.SchemaVersion
-	err = s.with(ctx, c, func(x *index.Snapshot) error {
+	err = s.with(ctx, c, func(x View) error {
 		found, err = x.Search(ctx, q)
 		return err
 	})
@@ -97,8 +109,8 @@ func (s *Set) Search(ctx context.Context, c corpus.Corpus, q search.Query) (foun
 
 // Languages lists the languages of the parts of c, the most frequent first, as of at least c.Seq.
 func (s *Set) Languages(ctx context.Context, c corpus.Corpus) (out []lang.Count, err error) {
-	err = s.with(ctx, c, func(x *index.Snapshot) error {
-		out, err = x.Languages()
+	err = s.with(ctx, c, func(x View) error {
+		out, err = x.Languages(ctx)
 		return err
 	})
 	return out, err
@@ -106,24 +118,36 @@ func (s *Set) Languages(ctx context.Context, c corpus.Corpus) (out []lang.Count,
 
 // Vectors reads the vectors of parts of c; nil for a part that was deleted or has none.
 func (s *Set) Vectors(ctx context.Context, c corpus.Corpus, parts []search.Hit) (out [][]float32, err error) {
-	err = s.with(ctx, c, func(x *index.Snapshot) error {
-		out, err = x.Vectors(parts)
+	err = s.with(ctx, c, func(x View) error {
+		out, err = x.Vectors(ctx, parts)
 		return err
 	})
 	return out, err
 }
 
-// Dropped forgets the replica of a deleted or reset corpus and removes its files.
+// Dropped forgets the replica of a deleted or reset corpus and removes what its target keeps.
 func (s *Set) Dropped(c corpus.Corpus) {
-	s.discard(c.No, func(r *replica) bool { return r.epoch == c.Epoch })
-	if s.cfg.Dir != "" {
-		if err := os.RemoveAll(s.dir(c)); err != nil {
-			s.cfg.Log.Warn("index files of a dropped corpus remain", "corpus", c.Key, "error", err)
-		}
+	if err := s.drop(c); err != nil {
+		s.cfg.Log.Warn("the index of a dropped corpus remains", "corpus", c.Key, "error", err)
 	}
 }
 
-// Close seals the indexes that are worth it and closes every replica.
+func (s *Set) drop(c corpus.Corpus) error {
+	open := s.discard(c.No, true, func(r *replica) bool { return r.epoch == c.Epoch })
+	if !open && s.elsewhere {
+		t, err := s.openTarget(c)
+		if err != nil {
+			return err
+		}
+		return t.Drop(context.Background())
+	}
+	if s.cfg.Dir == "" {
+		return nil
+	}
+	return os.RemoveAll(s.dir(c)) // at once, though snapshots of it may be in use
+}
+
+// Close closes every replica; an index of ours then seals what is worth it.
 func (s *Set) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,36 +163,36 @@ func (s *Set) Close() error {
 	var first error
 	for no, r := range s.open {
 		delete(s.open, no)
-		x := r.index.Load()
-		if x == nil {
+		t := r.target()
+		if t == nil {
 			continue
 		}
-		if err := x.Close(); err != nil && first == nil {
+		if err := t.Close(); err != nil && first == nil {
 			first = fmt.Errorf("close index: %w", err)
 		}
 	}
 	return first
 }
 
-// with runs use on a snapshot of the index of c that shows at least c.Seq.
-func (s *Set) with(ctx context.Context, c corpus.Corpus, use func(*index.Snapshot) error) error {
+// with runs use on a view of the target of c that shows at least c.Seq.
+func (s *Set) with(ctx context.Context, c corpus.Corpus, use func(View) error) error {
 	r, c, err := s.hold(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer s.release(r)
 	for damaged := 0; ; {
-		if !s.current(ctx, r, c) {
+		current, err := s.current(ctx, r, c)
+		if err == nil && !current {
 			c, err = s.advance(ctx, r, c)
 		}
 		if err == nil {
-			err = r.use(use)
+			err = r.use(ctx, use)
 		}
 		switch {
 		case errors.Is(err, errNotWhole):
-			err = nil
 			continue
-		case !errors.Is(err, index.ErrCorrupt) || damaged > mends:
+		case !errors.Is(err, search.ErrCorrupt) || damaged > mends:
 			return err
 		}
 		// The rows are the truth, so a file that was damaged under the index is not an error to the caller: what it held
@@ -190,9 +214,20 @@ const mends = 3
 // errNotWhole is the error of reading a state that the corpus never had.
 var errNotWhole = errors.New("index is between two states")
 
+// target returns the target of r, nil before the first use.
+func (r *replica) target() Target {
+	if t := r.opened.Load(); t != nil {
+		return *t
+	}
+	return nil
+}
+
 // use runs use on the present state.
-func (r *replica) use(use func(*index.Snapshot) error) error {
-	x := r.index.Load().Snapshot()
+func (r *replica) use(ctx context.Context, use func(View) error) error {
+	x, err := r.target().View(ctx)
+	if err != nil {
+		return err
+	}
 	defer x.Release()
 	if x.Seq() < r.whole.Load() || x.Partial() {
 		return errNotWhole
@@ -200,10 +235,10 @@ func (r *replica) use(use func(*index.Snapshot) error) error {
 	return use(x)
 }
 
-// hide keeps searches from states of the index before a change. The caller has the turn.
+// hide keeps searches from states of the target before a change. The caller has the turn.
 func (r *replica) hide(before int64) { r.whole.Store(max(r.whole.Load(), before)) }
 
-// take waits for the turn to change the index, at most as long as ctx lasts. The caller gives it back with r.give.
+// take waits for the turn to change the target, at most as long as ctx lasts. The caller gives it back with r.give.
 func (r *replica) take(ctx context.Context) error {
 	select {
 	case r.turn <- struct{}{}:
@@ -232,29 +267,31 @@ func (s *Set) refresh(ctx context.Context, c corpus.Corpus) (corpus.Corpus, erro
 	if err != nil {
 		return c, err
 	}
-	s.discard(c.No, func(r *replica) bool { return now.No != c.No || r.epoch != now.Epoch })
+	s.discard(c.No, false, func(r *replica) bool { return now.No != c.No || r.epoch != now.Epoch })
 	return now, nil
 }
 
-// discard removes the open replica of a corpus if it is obsolete, and closes it as soon as nobody uses it.
-func (s *Set) discard(corpusNo int64, obsolete func(*replica) bool) {
+// discard removes the open replica of a corpus if it is obsolete, and closes it as soon as nobody uses it; gone drops what its
+// target keeps, too. It reports whether there was one.
+func (s *Set) discard(corpusNo int64, gone bool, obsolete func(*replica) bool) bool {
 	s.mu.Lock()
 	r := s.open[corpusNo]
-	gone, idle := r != nil && obsolete(r), false
-	if gone {
+	found, idle := r != nil && obsolete(r), false
+	if found {
 		delete(s.open, corpusNo)
-		r.stale = true
+		r.stale, r.gone = true, gone
 		idle = r.refs == 0
 	}
 	s.mu.Unlock()
 	switch {
 	case idle:
 		s.shut(r)
-	case gone:
-		if x := r.index.Load(); x != nil {
+	case found:
+		if x, ok := r.target().(interface{ Halt() }); ok {
 			x.Halt() // nobody needs what a merge would make, and its files go now
 		}
 	}
+	return found
 }
 
 var errOtherEpoch = errors.New("the replica belongs to another life of the corpus")
@@ -298,11 +335,15 @@ func (s *Set) release(r *replica) {
 
 // shut closes a replica that is no longer used or listed.
 func (s *Set) shut(r *replica) {
-	x := r.index.Swap(nil)
-	if x == nil {
+	t := r.opened.Swap(nil)
+	if t == nil {
 		return
 	}
-	if err := x.Close(); err != nil {
+	end := (*t).Close
+	if r.gone {
+		end = func() error { return (*t).Drop(context.Background()) }
+	}
+	if err := end(); err != nil {
 		s.cfg.Log.Warn("closing an index failed", "error", err)
 	}
 }

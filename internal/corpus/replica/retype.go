@@ -8,7 +8,7 @@ import (
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
-	"quarry/internal/index"
+	"quarry/internal/search"
 )
 
 // Retype replaces the attributes of a corpus by those of next. It builds their columns beside those in use, while the
@@ -29,12 +29,12 @@ func (s *Set) Retype(ctx context.Context, next corpus.Corpus, commit func() (cor
 	if _, err = s.advance(ctx, r, now); err != nil {
 		return err
 	}
-	x := r.index.Load()
-	t, err := s.begin(ctx, x, next)
+	t, err := s.begin(ctx, r, next)
 	if err != nil {
 		return err
 	}
-	if err := t.to.Prepare(); err != nil {
+	defer t.to.Discard()
+	if err := t.to.Prepare(ctx); err != nil {
 		return fmt.Errorf("retype index of %s: %w", next.Key, err)
 	}
 	// Apply what was written meanwhile, first while writes continue, then with writes locked out.
@@ -55,14 +55,18 @@ func (s *Set) Retype(ctx context.Context, next corpus.Corpus, commit func() (cor
 		return err
 	}
 	// The index may be further than that, at the next state that searches may see. Its documents need values, too.
-	if err := t.follow(ctx, x.Applied()); err != nil {
+	state, err := r.target().Applied(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.follow(ctx, state.Applied); err != nil {
 		return err
 	}
 	if now, err = commit(); err != nil {
 		return err
 	}
 	r.hide(t.last)
-	if err := t.to.Swap(now.SchemaVersion); err != nil {
+	if err := t.to.Swap(ctx, now.SchemaVersion); err != nil {
 		// The attributes are written. The next search finds that the index has others and builds the columns.
 		s.cfg.Log.Warn("columns of new attributes are not in use yet", "corpus", now.Key, "error", err)
 	}
@@ -81,22 +85,21 @@ func (s *Set) reread(ctx context.Context, c corpus.Corpus) (corpus.Corpus, error
 	return now, nil
 }
 
-// catchUpSchema rebuilds the columns of x if the corpus has other attributes by now, which may be newer than those of c, or
-// if its files were written by a version with other columns.
-// Texts and vectors stay. The caller holds the replica's mu.
-func (s *Set) catchUpSchema(ctx context.Context, r *replica, c corpus.Corpus) (corpus.Corpus, error) {
-	x := r.index.Load()
+// catchUpSchema builds the columns of a target anew if the corpus has other attributes by now, which may be newer than those of c,
+// or if its files were written by a version with other columns. Texts and vectors stay. The caller has the turn.
+func (s *Set) catchUpSchema(ctx context.Context, r *replica, c corpus.Corpus, state search.State) (corpus.Corpus, error) {
 	now, err := s.reread(ctx, c)
-	if err != nil || now.SchemaVersion == x.SchemaVersion() {
+	if err != nil || now.SchemaVersion == state.Schema {
 		return now, err
 	}
 	s.cfg.Log.Info("index files have other columns than the corpus needs; making their columns anew", "corpus", now.Key, "version", now.SchemaVersion)
-	t, err := s.begin(ctx, x, now)
+	t, err := s.begin(ctx, r, now)
 	if err != nil {
 		return now, err
 	}
+	defer t.to.Discard()
 	r.hide(t.last)
-	if err := t.to.Swap(now.SchemaVersion); err != nil {
+	if err := t.to.Swap(ctx, now.SchemaVersion); err != nil {
 		return now, fmt.Errorf("retype index of %s: %w", now.Key, err)
 	}
 	return now, nil
@@ -106,13 +109,13 @@ func (s *Set) catchUpSchema(ctx context.Context, r *replica, c corpus.Corpus) (c
 type typing struct {
 	s    *Set
 	c    corpus.Corpus // with the new attributes
-	to   *index.Retyping
+	to   search.Retyping
 	upto int64 // the values are at least of this change
 	last int64 // a document without values was removed or replaced by this one
 }
 
 // begin passes on every document.
-func (s *Set) begin(ctx context.Context, x *index.Index, c corpus.Corpus) (*typing, error) {
+func (s *Set) begin(ctx context.Context, r *replica, c corpus.Corpus) (*typing, error) {
 	schema, err := c.Schema()
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", c.Key, err)
@@ -121,25 +124,33 @@ func (s *Set) begin(ctx context.Context, x *index.Index, c corpus.Corpus) (*typi
 	if err != nil {
 		return nil, err
 	}
-	t := &typing{s: s, c: c, to: x.Retype(schema), upto: p.seq}
+	to, err := r.target().Retype(ctx, schema)
+	if err != nil {
+		return nil, fmt.Errorf("retype index of %s: %w", c.Key, err)
+	}
+	t := &typing{s: s, c: c, to: to, upto: p.seq}
 	for {
 		docs, err := p.next(ctx)
 		t.last = p.last
-		if err != nil || len(docs) == 0 {
-			return t, err
+		if err == nil && len(docs) == 0 {
+			return t, nil
 		}
-		if err := t.add(docs); err != nil {
+		if err == nil {
+			err = t.add(ctx, docs)
+		}
+		if err != nil {
+			to.Discard()
 			return nil, err
 		}
 	}
 }
 
-func (t *typing) add(docs []document.Document) error {
+func (t *typing) add(ctx context.Context, docs []document.Document) error {
 	all, err := project(t.c, docs, valuesAlone)
 	if err != nil {
 		return err
 	}
-	return t.to.Add(all)
+	return t.to.Add(ctx, all)
 }
 
 // follow passes on the changes up to seq.
@@ -161,7 +172,7 @@ func (t *typing) follow(ctx context.Context, seq int64) error {
 			if len(docs) < len(nos) {
 				t.last = t.s.latest(ctx, t.c).Seq // the others have no values; by then they are gone
 			}
-			if err := t.add(docs); err != nil {
+			if err := t.add(ctx, docs); err != nil {
 				return err
 			}
 		}

@@ -14,7 +14,6 @@ import (
 	"quarry/internal/corpus/document"
 	"quarry/internal/corpus/metadata"
 	"quarry/internal/corpus/replica"
-	"quarry/internal/expr/filter"
 	"quarry/internal/search"
 	"quarry/internal/store/corpora"
 )
@@ -76,15 +75,7 @@ func (x *turning) corpus() corpus.Corpus {
 
 // count returns the parts that pass a filter for the attributes of c.
 func (x *turning) count(c corpus.Corpus, text string) (int, error) {
-	schema, err := c.Schema()
-	if err != nil {
-		return 0, err
-	}
-	f, err := filter.Parse(text, schema, filter.Both)
-	if err != nil {
-		return 0, err
-	}
-	found, err := x.set.Search(context.Background(), c, search.Query{Terms: []string{"stand"}, Filter: f, K: 10000})
+	found, err := x.set.Search(context.Background(), c, search.Query{Terms: []string{"stand"}, Filter: text, K: 10000})
 	return len(found.Hits), err
 }
 

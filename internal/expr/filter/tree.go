@@ -13,8 +13,13 @@ type Filter struct {
 	attrs []int
 }
 
-// Text returns the filter as written.
-func (f *Filter) Text() string { return f.text }
+// Text returns the filter as written, "" for a nil filter.
+func (f *Filter) Text() string {
+	if f == nil {
+		return ""
+	}
+	return f.text
+}
 
 // Match reports whether a part passes the filter. It is the reference implementation of the language.
 func (f *Filter) Match(r Row) bool { return f == nil || f.expr.eval(r).Bool() }

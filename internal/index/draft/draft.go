@@ -10,27 +10,8 @@ import (
 	"quarry/internal/index/layer"
 	"quarry/internal/index/rows"
 	"quarry/internal/index/view"
+	"quarry/internal/search"
 )
-
-// Op is what a change does.
-type Op uint8
-
-// The operations.
-const (
-	Put    Op = 1 // Doc replaces what has its No
-	Delete Op = 2
-	Reset  Op = 3 // every document goes
-	Update Op = 4 // the document with this No, if it is there, gets the values of document level in Doc
-)
-
-// Change is one entry of the corpus's change sequence.
-type Change struct {
-	Seq int64
-	Op  Op
-	No  int64
-	Old int64          // of Put: the document that goes in the same change, 0 for none
-	Doc *rows.Document // of Put and Update; nil when the document is gone again, then as Delete, or nothing
-}
 
 // Draft is the next state. It owns the views that it has cloned or built; the others are shared with the current state and
 // must not be changed. Not safe for concurrent use.
@@ -43,7 +24,7 @@ type Draft struct {
 	Partial bool
 
 	owned   map[*view.View]bool
-	pending []*rows.Document         // to be built, in order; nil where one went again
+	pending []*search.Document       // to be built, in order; nil where one went again
 	at      map[int64]int            // number → place in pending
 	updates map[int64][]filter.Value // by number: values of documents in views, to be set when the draft is built
 }
@@ -52,9 +33,9 @@ type Draft struct {
 func (d *Draft) Owns(v *view.View) bool { return d.owned[v] }
 
 // Change adds a change, which Build shows in the views.
-func (d *Draft) Change(c Change) error {
+func (d *Draft) Change(c search.Change) error {
 	switch c.Op {
-	case Put:
+	case search.Put:
 		if c.Doc != nil && c.Doc.No != c.No {
 			return fmt.Errorf("document %d for number %d", c.Doc.No, c.No)
 		}
@@ -65,13 +46,13 @@ func (d *Draft) Change(c Change) error {
 		if c.Doc != nil {
 			d.put(c.Doc)
 		}
-	case Update:
+	case search.Update:
 		if c.Doc != nil {
 			d.update(c.No, c.Doc.Values)
 		}
-	case Delete:
+	case search.Delete:
 		d.delete(c.No)
-	case Reset:
+	case search.Reset:
 		d.Views, d.pending, d.at, d.updates = nil, nil, nil, nil
 	default:
 		return fmt.Errorf("unknown operation %d", c.Op)
@@ -79,7 +60,7 @@ func (d *Draft) Change(c Change) error {
 	return nil
 }
 
-func (d *Draft) put(doc *rows.Document) {
+func (d *Draft) put(doc *search.Document) {
 	if d.at == nil {
 		d.at = map[int64]int{}
 	}
@@ -156,7 +137,7 @@ func (d *Draft) Own(v *view.View) {
 
 // Build builds a segment of what is pending and merges the segments in memory where there are many.
 func (d *Draft) Build() error {
-	var docs []rows.Document
+	var docs []search.Document
 	for _, p := range d.pending {
 		if p != nil {
 			docs = append(docs, *p)
@@ -168,7 +149,7 @@ func (d *Draft) Build() error {
 }
 
 // Load adds documents whose numbers are not there yet.
-func (d *Draft) Load(docs []rows.Document) error {
+func (d *Draft) Load(docs []search.Document) error {
 	s, err := d.Shape.Build(d.Of, docs)
 	if err != nil {
 		return err

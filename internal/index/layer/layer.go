@@ -19,12 +19,14 @@ type Schema struct {
 	Attrs   []filter.Attribute
 	ID      int // ordinal of doc.id, whose values never change; -1 without one
 	Leads   int // ordinal of the last attribute, which no filter can name: true for the headings of sections that have text
+	filters parsed
 }
 
 // NewSchema returns the attributes of s; nil has none.
 func NewSchema(s *filter.Schema, version int64) *Schema {
 	out := &Schema{Version: version, ID: -1}
 	if s != nil {
+		out.filters.of = s
 		out.Attrs = slices.Clip(s.Attributes())
 		if i, ok := s.Find(filter.Document, "id"); ok && out.Attrs[i].Type == filter.TextType {
 			out.ID = i
@@ -34,6 +36,9 @@ func NewSchema(s *filter.Schema, version int64) *Schema {
 	out.Attrs = append(out.Attrs, filter.Attribute{Level: filter.Part, Type: filter.Boolean})
 	return out
 }
+
+// Filter returns the filter that a text stands for with these attributes; nil for a blank one.
+func (s *Schema) Filter(text string) (*filter.Filter, error) { return s.filters.get(text) }
 
 // layered reports whether an attribute's values may change under a document.
 func (s *Schema) layered(attr int) bool {

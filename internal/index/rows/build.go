@@ -14,32 +14,11 @@ import (
 	"quarry/internal/index/postings"
 	"quarry/internal/index/segment"
 	"quarry/internal/index/vector"
-	"quarry/internal/text/analysis"
+	"quarry/internal/search"
 )
 
-// Document is a document with its parts.
-type Document struct {
-	No     int64
-	ID     string
-	Values []filter.Value // by ordinal; those of document level count. doc.id is filled in by the index
-	Parts  []Part
-}
-
-// Part is one possible hit.
-type Part struct {
-	Ord        int
-	Lang       string          // the language that the terms were made in
-	Values     []filter.Value  // by ordinal; those of part level count
-	Stems      []string        // scoring terms of the text
-	Heading    []string        // scoring terms of the heading, counted twice in frequency and length
-	Words      []analysis.Term // surface words of the text, for phrases, prefixes and exclusions
-	Vector     []byte          // vector.Pack of the unit vector
-	Dimensions []float32
-	Leads      bool // it is the heading of a section that has text
-}
-
 // Marked returns the values of p with the one that shows that it leads to text.
-func (p *Part) Marked(of *layer.Schema) []filter.Value {
+func Marked(p *search.Part, of *layer.Schema) []filter.Value {
 	if !p.Leads {
 		return p.Values
 	}
@@ -159,7 +138,7 @@ func (t *table) segment(stems, words *postings.Field, forward *postings.Forward)
 }
 
 // Build returns a segment in memory of documents; nil when they have no parts.
-func (h Shape) Build(of *layer.Schema, docs []Document) (*Segment, error) {
+func (h Shape) Build(of *layer.Schema, docs []search.Document) (*Segment, error) {
 	rows := 0
 	for i := range docs {
 		rows += len(docs[i].Parts)
@@ -180,7 +159,7 @@ func (h Shape) Build(of *layer.Schema, docs []Document) (*Segment, error) {
 	return t.segment(stemField, words.Field(), forward)
 }
 
-func (t *table) add(d *Document, stems, words postings.Inversion) error {
+func (t *table) add(d *search.Document, stems, words postings.Inversion) error {
 	t.document(d.No, []byte(d.ID))
 	t.values(filter.Document, func(a int) filter.Value {
 		if a == t.of.ID {
@@ -214,7 +193,7 @@ func (t *table) add(d *Document, stems, words postings.Inversion) error {
 		for _, f := range p.Dimensions {
 			t.dims = binary.LittleEndian.AppendUint32(t.dims, math.Float32bits(f))
 		}
-		values := p.Marked(t.of)
+		values := Marked(p, t.of)
 		t.values(filter.Part, func(a int) filter.Value { return valueAt(values, a) })
 		t.row(p.Ord, len(p.Stems)+headingWeight*len(p.Heading))
 	}

@@ -13,10 +13,12 @@ import (
 	"strconv"
 	"strings"
 	"unsafe"
+
+	"quarry/internal/search"
 )
 
 // ErrCorrupt marks a file whose bytes are not those that were written; errors.Is finds it in a *Corrupt.
-var ErrCorrupt = errors.New("index file is damaged")
+var ErrCorrupt = search.ErrCorrupt
 
 // Corrupt is the error of a damaged file and names the place.
 type Corrupt struct {

@@ -125,10 +125,10 @@ func (cs *candidates) load(ctx context.Context, indexes []int) error {
 // passes reports whether a part still passes the filter that found it. Its document may have changed between the search
 // and the reading of rows, and nobody may see metadata that the filter excludes.
 func (cs *candidates) passes(s *source, d *document.Document, p *document.Part) (bool, error) {
-	if s.search.Filter == nil || d.Updated.Before(cs.started.Add(-maxClockSkew)) {
+	if s.filter == nil || d.Updated.Before(cs.started.Add(-maxClockSkew)) {
 		return true, nil
 	}
-	return document.Passes(s.search.Filter, s.schema, d, p)
+	return document.Passes(s.filter, s.schema, d, p)
 }
 
 func (cs *candidates) passage(c *candidate, p *document.Passage) *passage {

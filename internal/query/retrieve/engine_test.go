@@ -10,6 +10,7 @@ import (
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
 	"quarry/internal/embed"
+	"quarry/internal/expr/filter"
 	"quarry/internal/opt"
 	"quarry/internal/query/rerank"
 	"quarry/internal/search"
@@ -29,8 +30,11 @@ func (s scan) Search(_ context.Context, c corpus.Corpus, q search.Query) (found 
 	for i := range s.documents {
 		d := &s.documents[i]
 		passes := q.Headings != search.OnlyHeadings // no document has one
-		if q.Filter != nil && err == nil {
-			passes, err = document.Passes(q.Filter, schema, d, &d.Parts[0])
+		if q.Filter != "" && err == nil {
+			var f *filter.Filter
+			if f, err = filter.Parse(q.Filter, schema, filter.Both); err == nil {
+				passes, err = document.Passes(f, schema, d, &d.Parts[0])
+			}
 		}
 		h := search.Hit{No: int64(i + 1), ID: d.ID, Full: float64(len(q.Terms))}
 		stems := analysis.Analyze(d.Parts[0].Text, "eng").Stems

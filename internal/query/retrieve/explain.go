@@ -212,12 +212,11 @@ func (r *ranking) missedIn(ctx context.Context, i int, id string) (Stage, string
 // excludes.
 func (r *ranking) passes(ctx context.Context, i int, condition string, exclude bool, headings search.Headings) (bool, error) {
 	src := &r.candidates.sources[i]
-	compiled, err := filter.Parse(condition, src.schema, filter.Both)
-	if err != nil {
+	if _, err := filter.Parse(condition, src.schema, filter.Both); err != nil {
 		return false, err
 	}
 	q := src.search
-	q.Filter, q.K, q.Dimensions, q.Headings = compiled, 1, nil, headings
+	q.Filter, q.K, q.Dimensions, q.Headings = condition, 1, nil, headings
 	if !exclude {
 		q.Exclude, q.ExcludePrefixes, q.ExcludePhrases, q.PhrasesRequired = nil, nil, nil, false
 	}

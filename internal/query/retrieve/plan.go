@@ -19,6 +19,7 @@ import (
 type source struct {
 	corpus corpus.Corpus
 	schema *filter.Schema // of the filter
+	filter *filter.Filter // nil = none
 	lambda float64
 	full   float64      // rerank.Signals.Full; known after the search
 	search search.Query // K is set per search
@@ -69,11 +70,12 @@ func openOne(c corpus.Corpus, src Source) (source, error) {
 	if out.schema, err = c.Schema(); err != nil {
 		return out, fmt.Errorf("schema of %s: %w", c.Key, err)
 	}
-	if out.search.Filter, err = filter.Parse(src.Filter, out.schema, filter.Both); err != nil {
+	if out.filter, err = filter.Parse(src.Filter, out.schema, filter.Both); err != nil {
 		return out, err
 	}
+	out.search.Filter = out.filter.Text()
 	isTitle, _ := out.schema.Find(filter.Part, "is_title")
-	out.behind = !slices.Contains(out.search.Filter.Attrs(), isTitle)
+	out.behind = !slices.Contains(out.filter.Attrs(), isTitle)
 	out.search.Dimensions, err = weights(c, src)
 	return out, err
 }
