@@ -216,7 +216,7 @@ func (r *ranking) passes(ctx context.Context, i int, condition string, exclude b
 		return false, err
 	}
 	q := src.search
-	q.Filter, q.K, q.Dimensions, q.Headings = condition, 1, nil, headings
+	q.Filter, q.K, q.Exact, q.Dimensions, q.Headings = condition, 1, true, nil, headings
 	if !exclude {
 		q.Exclude, q.ExcludePrefixes, q.ExcludePhrases, q.PhrasesRequired = nil, nil, nil, false
 	}

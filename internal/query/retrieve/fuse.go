@@ -26,9 +26,13 @@ func (s *source) fuse(cosine, bm25, dims float64) float64 {
 	return s.lambda*lexical(bm25) + (1-s.lambda)*cosine + dims
 }
 
-// retrieve returns exactly the best `need` candidates over all sources: the depth of each search grows until no part that
-// it left out could be among them (threshold algorithm; Fagin 2001), so the order never depends on the depth. Headings
-// that lead to text follow behind all passages, and are searched only when there are fewer passages than needed.
+// listed is how many of the best parts a side has in a search by lists, whatever page is asked.
+const listed = 200
+
+// retrieve returns the best `need` candidates over all sources, in an order that does not depend on need. It is exact but
+// where a source was searched by lists: there the first hundred are the best of what the lists and the words gave, and behind
+// them stands the exact order without them. Headings that lead to text follow behind all passages, in exact order, and are
+// searched only when there are fewer passages than needed.
 func (s *Service) retrieve(ctx context.Context, q Query, sources []source, need int) ([]candidate, error) {
 	seen := documents{}
 	passages, err := s.best(ctx, q, sources, false, need, seen)
@@ -54,21 +58,36 @@ func (s *Service) retrieve(ctx context.Context, q Query, sources []source, need 
 // best returns the best passages of all sources, or the best headings behind them. With max_by it returns none of a document
 // in seen, to which it adds the others.
 func (s *Service) best(ctx context.Context, q Query, sources []source, headings bool, need int, seen documents) ([]candidate, error) {
-	var all []candidate
+	var all, head []candidate
+	var open []int // sources that were searched by lists
+	kept := func(all []candidate) []candidate { return all }
+	if q.BestPerDocument {
+		kept = func(all []candidate) []candidate { return maps.Clone(seen).first(all, sources) }
+	}
 	for i := range sources {
 		src := &sources[i]
 		if src.empty || headings && !src.behind {
 			continue
 		}
-		kept := func(all []candidate) []candidate { return all }
-		if q.BestPerDocument {
-			kept = func(all []candidate) []candidate { return maps.Clone(seen).first(all, sources) }
+		d := descent{s: s, src: src, i: i, headings: src.side(headings), need: need, kept: kept}
+		if !q.Exact && !q.BestPerDocument && !headings {
+			few, err := d.byLists(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if few != nil {
+				head, open = append(head, few...), append(open, i)
+				continue
+			}
 		}
-		some, err := s.deepen(ctx, src, i, src.side(headings), need, kept)
+		some, err := d.exact(ctx)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, some...)
+	}
+	if len(open) > 0 {
+		return s.behind(ctx, sources, open, head, all, need)
 	}
 	sortCandidates(all)
 	if q.BestPerDocument {
@@ -79,6 +98,44 @@ func (s *Service) best(ctx context.Context, q Query, sources []source, headings 
 	}
 	return all[:min(need, len(all))], nil
 }
+
+// behind returns the first hundred of head, the best of the open sources by lists, and of exact, the best of the others;
+// behind them the exact order of all sources without those.
+func (s *Service) behind(ctx context.Context, sources []source, open []int, head, exact []candidate, need int) ([]candidate, error) {
+	head = append(head, exact...)
+	sortCandidates(head)
+	head = head[:min(need, rerank.FirstBand, len(head))]
+	for _, i := range open {
+		sources[i].listed = true
+	}
+	if need <= len(head) {
+		return head, nil
+	}
+	shown := map[part]bool{}
+	for _, c := range head {
+		shown[c.part()] = true
+	}
+	for _, i := range open {
+		d := descent{s: s, src: &sources[i], i: i, headings: sources[i].side(false), need: need, kept: func(all []candidate) []candidate { return all }}
+		some, err := d.exact(ctx)
+		if err != nil {
+			return nil, err
+		}
+		exact = append(exact, some...)
+	}
+	sortCandidates(exact)
+	exact = slices.DeleteFunc(exact, func(c candidate) bool { return shown[c.part()] })
+	return append(head, exact[:min(need-len(head), len(exact))]...), nil
+}
+
+// part is a part of a source.
+type part struct {
+	source int
+	no     int64
+	ord    int
+}
+
+func (c *candidate) part() part { return part{c.source, c.hit.No, c.hit.Ord} }
 
 // side returns what to do with headings in the search for the passages of s, or for the headings behind them.
 func (s *source) side(headings bool) search.Headings {
@@ -91,29 +148,77 @@ func (s *source) side(headings bool) search.Headings {
 	return search.WithHeadings
 }
 
-// deepen searches source number i with growing depth. What counts of a ranking is what kept leaves of it.
-func (s *Service) deepen(
-	ctx context.Context, src *source, i int, headings search.Headings, need int, kept func([]candidate) []candidate,
-) ([]candidate, error) {
-	for k := max(100, 2*need); ; k *= 4 {
-		search := src.search
-		search.K, search.Headings = k, headings
-		found, err := s.engine.Search(ctx, src.corpus, search)
-		if err != nil {
-			return nil, err
+// descent searches source number i with growing depth for the best need candidates. What counts of a ranking is what kept
+// leaves of it.
+type descent struct {
+	s        *Service
+	src      *source
+	i        int
+	headings search.Headings
+	need     int
+	kept     func([]candidate) []candidate
+	first    *search.Found // the exact answer of the first depth, if it is known
+}
+
+// depth is how many of the best parts a side has in the first search.
+func (d *descent) depth() int { return max(100, 2*d.need) }
+
+// byLists returns the best candidates that a search by lists gives, at most a hundred; nil when the source has to be searched exactly: no
+// side was searched by lists, or they gave fewer than a hundred parts.
+func (d *descent) byLists(ctx context.Context) ([]candidate, error) {
+	q := d.src.search
+	q.K, q.Pool, q.Headings = d.depth(), listed, d.headings
+	found, err := d.s.engine.Search(ctx, d.src.corpus, q)
+	switch {
+	case err != nil:
+		return nil, err
+	case d.src.exact(&found):
+		d.first = &found
+		return nil, nil
+	case len(found.Hits) < rerank.FirstBand:
+		return nil, nil
+	}
+	all := d.candidates(&found)
+	return all[:min(d.need, rerank.FirstBand, len(all))], nil
+}
+
+// exact returns the best candidates.
+func (d *descent) exact(ctx context.Context) ([]candidate, error) {
+	q := d.src.search
+	q.Exact, q.Headings = true, d.headings
+	for q.K = d.depth(); ; q.K *= 4 {
+		found := d.first
+		if d.first = nil; found == nil {
+			some, err := d.s.engine.Search(ctx, d.src.corpus, q)
+			if err != nil {
+				return nil, err
+			}
+			found = &some
 		}
-		all := make([]candidate, len(found.Hits))
-		for j, h := range found.Hits {
-			src.full = max(src.full, h.Full)
-			all[j] = candidate{hit: h, source: i, score: src.fuse(h.Cosine, h.BM25, h.Dims)}
-		}
-		sortCandidates(all)
-		bound, more := src.unseen(&found)
-		best := kept(all)
-		if !more || len(best) >= need && best[need-1].score > bound {
-			return best[:min(need, len(best))], nil
+		all := d.candidates(found)
+		bound, more := d.src.unseen(found)
+		best := d.kept(all)
+		if !more || len(best) >= d.need && best[d.need-1].score > bound {
+			return best[:min(d.need, len(best))], nil
 		}
 	}
+}
+
+// candidates returns what was found, best first.
+func (d *descent) candidates(found *search.Found) []candidate {
+	all := make([]candidate, len(found.Hits))
+	for j, h := range found.Hits {
+		d.src.full = max(d.src.full, h.Full)
+		all[j] = candidate{hit: h, source: d.i, score: d.src.fuse(h.Cosine, h.BM25, h.Dims)}
+	}
+	sortCandidates(all)
+	return all
+}
+
+// exact reports whether every side of s that it has is exact.
+func (s *source) exact(f *search.Found) bool {
+	weighed := slices.ContainsFunc(s.search.Dimensions, func(w float64) bool { return w != 0 })
+	return (s.search.Vector == nil || f.Dense.Exact) && (!s.search.HasLexical() || f.Lexical.Exact) && (!weighed || f.Dimensions.Exact)
 }
 
 // unseen returns a bound on the score of every part that a search looked at and left out, and whether there may be any. Such a

@@ -24,6 +24,7 @@ type source struct {
 	full   float64      // rerank.Signals.Full; known after the search
 	search search.Query // K is set per search
 	empty  bool         // nothing can match: no search is run
+	listed bool         // its first candidates are what lists gave
 	// behind is set where headings that lead to text stand behind all passages; not where the filter names part.is_title,
 	// and so chooses among headings itself.
 	behind bool

@@ -30,6 +30,7 @@ type Query struct {
 	BestPerDocument bool            // max_by doc.id
 	Save            opt.Field[bool] // whether the query belongs in the history; absent leaves it to the corpora
 	Explain         bool            // return the parts of each score
+	Exact           bool            // rank by full scans alone, also where lists would do
 	Vectors         bool            // return the vector of each result's part
 	Around          bool            // return the sentences on either side of each result
 	Absent          string          // with Explain: a document to look for; if it is not among the results, return the step that removed it

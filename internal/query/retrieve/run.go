@@ -97,8 +97,16 @@ func (s *Service) rank(ctx context.Context, q Query) (*ranking, error) {
 	for i, c := range pool {
 		items[i] = rerank.Item{Index: i, Score: c.score}
 	}
-	r.items, r.steps, err = stages.Run(ctx, items, stages.Band(q.Limit), r.candidates, q.Explain || r.save)
+	r.items, r.steps, err = stages.Run(ctx, items, band(stages, q, sources), r.candidates, q.Explain || r.save)
 	return r, err
+}
+
+// band returns the size of the first band. Where a search by lists gave the first candidates, it ends behind those.
+func band(stages rerank.Pipeline, q Query, sources []source) int {
+	if slices.ContainsFunc(sources, func(s source) bool { return s.listed }) {
+		return rerank.FirstBand
+	}
+	return stages.Band(q.Limit)
 }
 
 // pool plans q and returns the candidates that its stages need.
@@ -107,6 +115,8 @@ func (s *Service) pool(ctx context.Context, q Query, stages rerank.Pipeline) ([]
 	if err != nil {
 		return nil, nil, err
 	}
+	// A page that is put in an order of its own as a whole can't have two halves.
+	q.Exact = q.Exact || stages.Band(q.Limit) > rerank.FirstBand && !stages.KeepsOrder()
 	need, record := q.Offset+q.Limit, q.Explain || wantsRecord(q, sources)
 	// If no stage changes the order, a deeper pool would lead to the same page.
 	if record || !stages.KeepsScores() && !(stages.KeepsOrder() && sameScale(sources)) {
