@@ -21,6 +21,7 @@ type asking struct {
 	LLM        string `help:"Language model in place of the preset's." name:"llm" placeholder:"NAME" wire:"generation.model_parameters.llm_name"`
 	Language   string `help:"Language of the answer, such as deu or de; default: that of the question." placeholder:"CODE" wire:"generation.response_language"`
 	Characters int    `help:"Approximate length of the answer in characters, which the language model is asked for; the built-in generator quotes whole sentences." placeholder:"N" wire:"generation.max_response_characters"`
+	Exact      bool   `help:"Rank by full scans alone, also where lists of vectors would do." wire:"search.exact"`
 	All        bool   `help:"List every passage found, not only those that the answer cites."`
 }
 
@@ -48,9 +49,11 @@ func (a *asking) body(question string, corpora []map[string]any) map[string]any 
 	if a.LLM != "" {
 		generation["model_parameters"] = map[string]any{"llm_name": a.LLM}
 	}
-	return map[string]any{
-		"query": question, "generation": generation, "search": map[string]any{"corpora": corpora, "limit": a.Limit},
+	search := map[string]any{"corpora": corpora, "limit": a.Limit}
+	if a.Exact {
+		search["exact"] = true
 	}
+	return map[string]any{"query": question, "generation": generation, "search": search}
 }
 
 // stream sends a request whose answer is a stream, prints the text of the model as it comes and returns what was seen of all

@@ -24,6 +24,7 @@ type Cmd struct {
 	Before   int      `help:"Sentences of context before." wire:"search.context_configuration.sentences_before"`
 	After    int      `help:"Sentences of context after." wire:"search.context_configuration.sentences_after"`
 	Reranker string   `help:"Reranker: none, customer_reranker, mmr, or one as JSON; default: that of the service." placeholder:"TYPE" wire:"search.reranker"`
+	Exact    bool     `help:"Rank by full scans alone, also where lists of vectors would do." wire:"search.exact"`
 	Explain  bool     `help:"Show what each score is made of."`
 	Missing  string   `help:"Show which step removed this document from the results." placeholder:"DOCUMENT" wire:"explain.document_id"`
 }
@@ -156,6 +157,9 @@ func (c *Cmd) weighted(corpora []map[string]any) []map[string]any {
 // body returns the request.
 func (c *Cmd) body() (map[string]any, error) {
 	search := map[string]any{"limit": c.Limit, "offset": c.Offset, "corpora": c.weighted(c.Corpora(c.CorpusKey))}
+	if c.Exact {
+		search["exact"] = true
+	}
 	switch {
 	case strings.HasPrefix(c.Reranker, "{"):
 		var reranker map[string]any

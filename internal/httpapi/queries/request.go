@@ -86,6 +86,7 @@ type search struct {
 	Context  member[contextSettings] `json:"context_configuration,omitzero"`
 	Reranker member[reranker]        `json:"reranker,omitzero"`
 	MaxBy    member[string]          `json:"max_by,omitzero"`
+	Exact    member[bool]            `json:"exact,omitzero"`
 	flat
 }
 
@@ -248,7 +249,7 @@ func (b *body) request(place string, f *fault.Fault, names fault.Names) (*Reques
 	s := b.Search
 	ask := query.Ask{
 		Search: retrieve.Query{
-			Text: b.Query.or(""), Limit: s.Limit.or(defaultLimit), Offset: s.Offset.or(0), BestPerDocument: s.MaxBy.or("") != "",
+			Text: b.Query.or(""), Limit: s.Limit.or(defaultLimit), Offset: s.Offset.or(0), BestPerDocument: s.MaxBy.or("") != "", Exact: s.Exact.or(false),
 			Sources: make([]retrieve.Source, len(s.Corpora)), Explain: b.Explain.or(explain{}).asked, Absent: b.Explain.or(explain{}).document,
 			Save: opt.From(b.Save.value), Context: retrieve.Context(s.Context.or(contextSettings{})), Reranker: s.Reranker.or(reranker{}).spec(),
 		},

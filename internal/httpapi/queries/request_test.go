@@ -49,6 +49,19 @@ func TestParseBody(t *testing.T) {
 	}
 }
 
+// TestExact proves that a request for full scans reaches the search, and that null and nothing ask for none.
+func TestExact(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]bool{
+		`{"query":"q","search":{"exact":true}}`: true, `{"query":"q","search":{"exact":false}}`: false, `{"query":"q","search":{"exact":null}}`: false, `{"query":"q","search":{}}`: false,
+	} {
+		got, err := parseBody(json.RawMessage(body), "c")
+		if err != nil || got.Ask.Search.Exact != want {
+			t.Errorf("%s: %+v, %v", body, got, err)
+		}
+	}
+}
+
 // TestFaultPlaces proves that a fault of the domain gets the path that the client's own form of the settings has.
 func TestFaultPlaces(t *testing.T) {
 	t.Parallel()
