@@ -68,6 +68,7 @@ type (
 	Document = search.Document
 	Part     = search.Part
 	Change   = search.Change
+	Op       = search.Op
 )
 
 // The operations of a Change.
