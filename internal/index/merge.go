@@ -31,7 +31,7 @@ func (x *Index) Merge(pause func() error, rest bool) (done bool, err error) {
 			err = m.follow()
 		}
 	}
-	if err != nil && m.overtaken() {
+	if err != nil && (errors.Is(err, errPartial) || m.overtaken()) {
 		return true, nil // its file may have gone with those that it was made of
 	}
 	return done, err
@@ -134,6 +134,8 @@ func (m *merging) adopt() (done bool, err error) {
 	switch {
 	case err != nil:
 		return false, err
+	case d.Partial:
+		return false, errPartial
 	case x.disk.saved != m.base:
 		return false, nil
 	}

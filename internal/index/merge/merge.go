@@ -55,7 +55,7 @@ func (j *Job) Build() (err error) {
 	}
 	s, err := j.Folder.Shape.Merge(j.of, j.from)
 	if err == nil {
-		err = view.CutOff(j.in) // what was read then may be zeros
+		err = view.CutOff(j.in) // what was read may be zeros
 	}
 	if err != nil || s == nil {
 		return err
@@ -193,7 +193,10 @@ func (j *Job) update(in []*view.View, sets []*layer.Set, others bool, of *layer.
 	}
 	if others {
 		was, err := out.Columns, error(nil)
-		if out.Values, err = j.Folder.Shape.Values(of, j.from, sets); err != nil {
+		if out.Values, err = j.Folder.Shape.Values(of, j.from, sets); err == nil {
+			err = view.CutOff(in)
+		}
+		if err != nil {
 			return err
 		}
 		if err := j.Folder.WriteColumns(&out); err != nil {
