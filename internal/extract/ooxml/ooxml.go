@@ -142,18 +142,6 @@ func (p *Package) Relations(part string) ([]Relation, error) {
 	return out, err
 }
 
-// Targets returns the names of the parts to which a part has a relationship of this type, in order.
-func (p *Package) Targets(part, relation string) ([]string, error) {
-	all, err := p.Relations(part)
-	var out []string
-	for _, r := range all {
-		if r.Type == relation {
-			out = append(out, r.Target)
-		}
-	}
-	return out, err
-}
-
 // RelationID returns the id of the relationship that an element names; some elements have an id of their own beside it.
 func RelationID(e xml.StartElement) string {
 	for _, a := range e.Attr {

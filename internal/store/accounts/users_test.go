@@ -279,11 +279,12 @@ func testLastWay(t *testing.T, s stores) {
 			t.Errorf("%s: %v, want %s", what, err, code)
 		}
 	}
-	ann, bob := owner("ann"), owner("bob")
+	ann := owner("ann")
+	owner("bob")
 	if err := leave(t.Context(), s, "bob", 2); err != nil {
 		t.Errorf("an owner without a way in beside another: %v", err)
 	}
-	bob = owner("bob2")
+	bob := owner("bob2")
 	k, _ := storetest.PersonalKey(ann)
 	off, _ := storetest.PersonalKey(bob)
 	off.Enabled = false
