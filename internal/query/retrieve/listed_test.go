@@ -115,13 +115,13 @@ func TestListedPages(t *testing.T) {
 	cutoff := 0.1
 	specs := []rerank.Spec{{Type: "none"}, {}, {Type: "mmr"}, {Type: "chain", Rerankers: []rerank.Spec{{}, {Type: "mmr", DiversityBias: &cutoff}}}}
 	for round := range 8 {
-		hits, docs := drawParts(r, 1500)
+		hits, docs := drawParts(r, 1200)
 		spec := specs[round%len(specs)]
 		sources := []Source{{Corpus: "a", Lambda: opt.Some(0.025)}}
 		var engine Engine = lossy{hits}
 		if round >= len(specs) {
 			sources = append(sources, Source{Corpus: "b", Lambda: opt.Some(0.025)})
-			engine = byCorpus{1: lossy{hits[:900]}, 2: hits[900:]}
+			engine = byCorpus{1: lossy{hits[:700]}, 2: hits[700:]}
 		}
 		s := asked(t, engine, docs)
 		page := func(offset, limit int, exact bool) []Ranked {
@@ -143,7 +143,7 @@ func TestListedPages(t *testing.T) {
 		if len(seen) != 200 {
 			t.Fatalf("%+v: %d results on twenty pages", spec, len(seen))
 		}
-		for offset, limit := 0, 0; offset < 300; offset += limit {
+		for offset, limit := 0, 0; offset < 220; offset += limit {
 			limit = 1 + r.IntN(100)
 			if got, want := ranks(page(offset, limit, false)), deep[offset:offset+limit]; !slices.Equal(got, want) {
 				t.Fatalf("%+v: the page of %d at %d differs:\n%v\nwant\n%v", spec, limit, offset, got, want)
