@@ -15,6 +15,7 @@ import (
 	"quarry/internal/corpus/document"
 	"quarry/internal/corpus/ingest"
 	"quarry/internal/corpus/metaquery"
+	"quarry/internal/corpus/rebuild"
 	"quarry/internal/corpus/replica"
 	"quarry/internal/embed"
 	"quarry/internal/httpapi"
@@ -43,6 +44,7 @@ type corpusServices struct {
 	documents  *document.Service
 	bulk       *bulk.Service
 	attributes *attribute.Service
+	indexes    *rebuild.Service
 }
 
 // openCorpus builds the services and drops the indexes of corpora that are gone. The replicas of the result must be
@@ -68,16 +70,18 @@ func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, log *slog.
 		ingest:     ingest.New(ingest.Config{Corpora: rows, Documents: texts, Encoders: encoders, Index: replicas}),
 		documents:  document.NewService(texts, rows, replicas, int(cfg.MaxDeletes)),
 		attributes: attribute.New(rows, texts, replicas, queue),
+		indexes:    rebuild.New(rows, replicas, queue),
 	}
 	c.bulk = bulk.New(bulk.Config{Corpora: rows, Documents: c.documents, Store: texts, Index: replicas, Jobs: queue})
 	queue.Handle(job.ReplaceFilterAttributes, c.attributes.Replace)
+	queue.Handle(job.RebuildVectorIndex, c.indexes.Rebuild)
 	return c, nil
 }
 
 // areas returns the handlers of these services.
 func (c *corpusServices) areas(cfg config.Config, shares httpcorpora.Shares, cursors *page.Cursors) []httpapi.Area {
 	return []httpapi.Area{
-		httpcorpora.New(c.containers, c.attributes, shares, cursors),
+		httpcorpora.New(c.containers, c.attributes, c.indexes, shares, cursors),
 		httpdocuments.New(c.ingest, c.documents, cursors, httpdocuments.Limits{Upload: cfg.MaxUpload, JSON: cfg.MaxJSON}),
 		httpjobs.New(c.jobs, c.bulk, cursors),
 		httpqueries.NewMetadata(metaquery.New(c.rows, c.texts)),

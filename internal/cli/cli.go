@@ -21,6 +21,7 @@ import (
 	"quarry/internal/cli/glossary"
 	"quarry/internal/cli/index"
 	"quarry/internal/cli/instruction"
+	"quarry/internal/cli/job"
 	"quarry/internal/cli/llm"
 	"quarry/internal/cli/mcp"
 	"quarry/internal/cli/query"
@@ -65,7 +66,7 @@ type root struct {
 	WhoAmI access.WhoAmICmd `cmd:"" group:"access" name:"whoami" help:"Show who you are to the service, and your roles."`
 
 	URL        urlCmd           `cmd:"" group:"operate" name:"url" help:"Print the address of the service."`
-	Job        jobCmd           `cmd:"" group:"operate" help:"List background jobs, read one, wait for one."`
+	Job        job.Cmd          `cmd:"" group:"operate" help:"List background jobs, read one, wait for one."`
 	Metric     trace.MetricCmd  `cmd:"" group:"operate" help:"List metrics; show one over time."`
 	Audit      access.AuditCmd  `cmd:"" group:"operate" help:"Read who changed what."`
 	Secret     access.SecretCmd `cmd:"" group:"operate" help:"Rotate the keys that stored secrets are sealed under, and those that sign tokens."`

@@ -32,6 +32,7 @@ type Corpus struct {
 	Attributes            []Attribute
 	SchemaVersion         int64 // of Attributes; changes whenever they are replaced, so that an index knows which it was built for
 	Dimensions            []Dimension
+	IndexBuild            int64 // raised to have the index made anew: whoever has one of a lower number builds another beside it
 	Usage                 Usage
 	Created               time.Time
 }

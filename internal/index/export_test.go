@@ -12,10 +12,10 @@ func (x *Index) SealAt(seal, small int) { x.disk.when.Seal, x.disk.when.Small = 
 func (x *Index) ListsFrom(rows, scanMost int) { x.listsFrom, x.scanMost = rows, scanMost }
 
 // CheckEvery asks one search of so many again, of those that are not exact.
-func (x *Index) CheckEvery(n int) { x.recall.every = int64(n) }
+func (x *Index) CheckEvery(n int) { x.recall.Every = int64(n) }
 
 // WaitForChecks waits until no search is being asked again.
-func (x *Index) WaitForChecks() { x.recall.running.Wait() }
+func (x *Index) WaitForChecks() { x.checks.Wait() }
 
 // Dir returns the folder of the files.
 func (x *Index) Dir() string { return x.cfg.Dir }

@@ -19,6 +19,7 @@ import (
 	"quarry/internal/index/compact"
 	"quarry/internal/index/condition"
 	"quarry/internal/index/layer"
+	"quarry/internal/index/recall"
 	"quarry/internal/index/rows"
 	"quarry/internal/index/segment"
 	"quarry/internal/index/vector"
@@ -91,7 +92,8 @@ type Index struct {
 	disk  disk          // guarded by write
 	of    *layer.Schema // what changes are of; guarded by write, and by mu where it is set
 
-	recall recall
+	recall recall.Counter
+	checks sync.WaitGroup // searches that are being asked again
 	// Of tests, which try with few rows what many have; 0 = as everywhere.
 	listsFrom, scanMost int
 
@@ -363,41 +365,11 @@ func (x *Index) shut() {
 		x.release(st)
 	}
 	x.pin(nil)
-	x.recall.running.Wait()
+	x.checks.Wait()
 }
 
 func (x *Index) isClosed() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.closed
-}
-
-// Stats describes the index.
-type Stats struct {
-	Segments    int
-	Rows        int   // live and deleted
-	Live        int   // rows that searches see
-	Documents   int   // live ones that have parts
-	MappedBytes int64 // of files
-	HeapBytes   int64
-	Applied     int64
-	Merging     bool // a merge runs
-}
-
-// Stats returns figures of the present state.
-func (x *Index) Stats() Stats {
-	s := x.Snapshot()
-	defer s.Release()
-	out := Stats{Segments: len(s.st.views), Live: s.st.rows, Applied: s.st.seq, Merging: x.merging.Load()}
-	for _, v := range s.st.views {
-		out.Rows += v.Rows
-		out.Documents += v.LiveDocs
-		for _, f := range v.Files() {
-			all, mapped := f.Bytes()
-			out.MappedBytes += mapped
-			out.HeapBytes += all - mapped
-		}
-		out.HeapBytes += v.Values.Bytes() + int64(8*len(v.Live)+4*len(v.Dead))
-	}
-	return out
 }

@@ -4,87 +4,24 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"sync"
-	"sync/atomic"
 
+	"quarry/internal/index/recall"
 	"quarry/internal/search"
 )
 
-// Recall is what searches that were not exact have found of what exact ones find.
-type Recall struct {
-	Way     string  // in which a segment was searched
-	Queries int     // that were asked again exactly and have best parts in such a segment
-	Mean    float64 // share of those parts that had been found
-}
-
-const (
-	recallEvery = 1000 // searches that are not exact, of which one is asked again
-	recallBest  = 10   // of the best parts by cosine
-)
+const recallBest = 10 // parts by cosine that a search which is asked again should have found
 
 // checking is held by the one search of the process that is being asked again, so that this never takes more than a core.
 var checking = make(chan struct{}, 1)
 
-// recall counts, for one index, what searches that are not exact find. Safe for concurrent use.
-type recall struct {
-	every   int64 // 0 = recallEvery
-	asked   atomic.Int64
-	running sync.WaitGroup
-
-	mu   sync.Mutex
-	ways map[string]*tally // guarded by mu
-}
-
-type tally struct {
-	queries int
-	sum     float64
-}
-
-// due reports whether the search under way is one to be asked again.
-func (c *recall) due() bool {
-	every := c.every
-	if every == 0 {
-		every = recallEvery
-	}
-	return c.asked.Add(1)%every == 0
-}
-
-// add counts the best parts of a search, of which found were found, by the way of their segments.
-func (c *recall) add(best, found map[string]int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.ways == nil {
-		c.ways = map[string]*tally{}
-	}
-	for way, n := range best {
-		t := c.ways[way]
-		if t == nil {
-			t = &tally{}
-			c.ways[way] = t
-		}
-		t.queries++
-		t.sum += float64(found[way]) / float64(n)
-	}
-}
-
 // Recall returns, for each way to search vectors that is not exact, what has been found by it since the index was opened:
 // one search in a thousand is asked again exactly, in the background.
-func (x *Index) Recall() []Recall {
-	c := &x.recall
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var out []Recall
-	for _, way := range slices.Sorted(maps.Keys(c.ways)) {
-		t := c.ways[way]
-		out = append(out, Recall{Way: way, Queries: t.queries, Mean: t.sum / float64(t.queries)})
-	}
-	return out
-}
+func (x *Index) Recall() []recall.Recall { return x.recall.All() }
 
 // check asks a search that was not exact again, in the background, when it is its turn; got is what its dense side found.
 func (r *run) check(got map[place]bool) {
 	x := r.x
-	if !x.recall.due() {
+	if !x.recall.Due() {
 		return
 	}
 	select {
@@ -99,7 +36,7 @@ func (r *run) check(got map[place]bool) {
 		return
 	}
 	r.st.refs++
-	x.recall.running.Add(1)
+	x.checks.Add(1)
 	x.mu.Unlock()
 	again := &run{ctx: context.Background(), x: x, st: r.st, q: &search.Query{K: min(r.k, recallBest)}, vector: r.vector,
 		allow: r.allow, plan: make([]search.Step, len(r.plan))}
@@ -113,7 +50,7 @@ func (r *run) compare(got map[place]bool, steps []search.Step) {
 	defer func() {
 		r.x.release(r.st)
 		<-checking
-		r.x.recall.running.Done()
+		r.x.checks.Done()
 	}()
 	defer guard(&err, r.st.views)()
 	all := map[place]bool{}
@@ -131,5 +68,5 @@ func (r *run) compare(got map[place]bool, steps []search.Step) {
 			found[way]++
 		}
 	}
-	r.x.recall.add(best, found)
+	r.x.recall.Add(best, found)
 }

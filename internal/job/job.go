@@ -68,6 +68,7 @@ type Request struct {
 	CreatedBy string
 	Corpora   []string // keys; deleting one of these corpora aborts the job
 	Lane      string   // see Job.Lane
+	Once      bool     // an unfinished job of this type and lane is returned in its place
 	Input     any      // encoded as JSON for the handler
 }
 
@@ -119,6 +120,9 @@ type Outcome struct {
 type Store interface {
 	// Add writes a job in state Queued that may be claimed at once, and returns it with No set.
 	Add(ctx context.Context, j Job) (Job, error)
+	// AddOnce is Add unless there is an unfinished job of the same type and lane, which it returns. Of calls at once, also those
+	// of several processes, one writes its job.
+	AddOnce(ctx context.Context, j Job) (Job, error)
 	// Get returns a job of an account; fault.KindNotFound "job_not_found" when there is none.
 	Get(ctx context.Context, account string, id id.Job) (Job, error)
 	// List returns up to l.Limit jobs, without Input and Progress, and whether more follow.

@@ -60,13 +60,18 @@ func (q *Queue) Handle(t Type, h Handler) {
 	q.types = append(q.types, t)
 }
 
-// Enqueue writes a job and returns when it is durable. The job starts as soon as a worker is free.
+// Enqueue writes a job and returns when it is durable. The job starts as soon as a worker is free. With Once it may be one
+// that was there already.
 func (q *Queue) Enqueue(ctx context.Context, r Request) (Job, error) {
 	input, err := json.Marshal(r.Input)
 	if err != nil {
 		return Job{}, fmt.Errorf("encode input of job: %w", err)
 	}
-	j, err := q.cfg.Store.Add(ctx, Job{
+	add := q.cfg.Store.Add
+	if r.Once {
+		add = q.cfg.Store.AddOnce
+	}
+	j, err := add(ctx, Job{
 		ID: cmp.Or(r.ID, id.NewJob()), Type: r.Type, State: Queued, Account: r.Account, CreatedBy: r.CreatedBy, CorpusKeys: r.Corpora,
 		Lane: r.Lane, Created: clock.Now(), Input: input,
 	})

@@ -1,4 +1,5 @@
-// Package corpus holds the commands about corpora: making, listing, reading, counting, emptying and deleting them.
+// Package corpus holds the commands about corpora: making, listing, reading, counting, emptying and deleting them, and their
+// search indexes.
 package corpus
 
 import (
@@ -17,7 +18,9 @@ type Cmd struct {
 	Get    getCmd    `cmd:"" help:"Read one corpus."`
 	Delete deleteCmd `cmd:"" help:"Delete a corpus and everything in it."`
 	Reset  resetCmd  `cmd:"" help:"Remove every document of a corpus."`
-	Stats  statsCmd  `cmd:"" help:"Count what a corpus holds and the values of its filter attributes."`
+	Stats  statsCmd  `cmd:"" help:"Count what a corpus holds and the values of its filter attributes, or show its index."`
+
+	RebuildIndex rebuildIndexCmd `cmd:"" help:"Make the search index of a corpus anew, beside the one in use."`
 }
 
 // view is the part of a corpus that tables show.

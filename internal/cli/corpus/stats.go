@@ -16,6 +16,7 @@ type statsCmd struct {
 	Fields string `help:"Only these attributes, separated by commas, such as doc.year,part.kind." placeholder:"NAMES" wire:"fields"`
 	Filter string `help:"Count values only where this metadata filter holds." placeholder:"FILTER" wire:"metadata_filter"`
 	Values int    `help:"Values per attribute, 1 to 1000." default:"10" wire:"max_values"`
+	Index  bool   `help:"Show the search index instead: its segments, what it takes, how far it has followed the changes."`
 }
 
 func (statsCmd) Help() string {
@@ -44,6 +45,9 @@ type statView struct {
 }
 
 func (c *statsCmd) Run(e *command.Env) error {
+	if c.Index {
+		return c.showIndex(e)
+	}
 	cl, err := c.Connect()
 	if err != nil {
 		return err

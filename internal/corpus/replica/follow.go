@@ -9,7 +9,6 @@ import (
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
-	"quarry/internal/index"
 	"quarry/internal/search"
 )
 
@@ -36,22 +35,18 @@ func (s *Set) current(ctx context.Context, r *replica, c corpus.Corpus) (bool, e
 // advance opens the target of r if need be and applies the changes up to c.Seq, in order. It returns c, or the
 // corpus as read again if its attributes have been replaced.
 func (s *Set) advance(ctx context.Context, r *replica, c corpus.Corpus) (corpus.Corpus, error) {
-	if err := r.take(ctx); err != nil {
+	if err := r.turn.take(ctx); err != nil {
 		return c, err
 	}
-	defer r.give()
+	defer r.turn.give()
 	return s.advanceLocked(ctx, r, c)
 }
 
 // advanceLocked is advance for a caller that has the turn.
 func (s *Set) advanceLocked(ctx context.Context, r *replica, c corpus.Corpus) (corpus.Corpus, error) {
-	t := r.target()
-	if t == nil {
-		var err error
-		if t, err = s.openTarget(c); err != nil {
-			return c, err
-		}
-		r.opened.Store(&t)
+	t, err := s.ready(ctx, r, c)
+	if err != nil {
+		return c, err
 	}
 	state, err := t.Applied(ctx)
 	if err != nil {
@@ -127,24 +122,22 @@ func (s *Set) latest(ctx context.Context, c corpus.Corpus) corpus.Corpus {
 	return now
 }
 
-func (s *Set) openTarget(c corpus.Corpus) (Target, error) {
-	schema, err := c.Schema()
+// ready returns the target of r, which it opens at the first use.
+func (s *Set) ready(ctx context.Context, r *replica, c corpus.Corpus) (Target, error) {
+	if err := r.opening.take(ctx); err != nil {
+		return nil, err
+	}
+	defer r.opening.give()
+	if t := r.target(); t != nil {
+		return t, nil
+	}
+	t, build, err := s.openTarget(ctx, c)
 	if err != nil {
-		return nil, fmt.Errorf("schema of %s: %w", c.Key, err)
+		return nil, err
 	}
-	encoder, err := s.cfg.Encoders.Get(c.EncoderName)
-	if err != nil {
-		return nil, fmt.Errorf("encoder of %s: %w", c.Key, err)
-	}
-	dir := ""
-	if s.cfg.Dir != "" {
-		dir = s.dir(c)
-	}
-	return s.cfg.Open(index.Config{
-		Dir: dir, Epoch: c.Epoch, Encoder: c.EncoderFingerprint, Schema: schema,
-		SchemaVersion: c.SchemaVersion, Dim: encoder.Dim(), Dimensions: len(c.Dimensions), Conditions: s.conditions, Merges: s.merges,
-		Notify: func(event string, err error) { s.cfg.Log.Warn(event, "corpus", c.Key, "error", err) },
-	})
+	r.build.Store(build)
+	r.opened.Store(&t)
+	return t, nil
 }
 
 // step applies the next batch of changes behind one that is applied. It rebuilds the index if those changes have been
@@ -269,10 +262,10 @@ func (s *Set) restoreLost(ctx context.Context, r *replica, c corpus.Corpus) erro
 
 // lose leaves out of the index of r what lies in a file that was found to be damaged while it was in use.
 func (s *Set) lose(ctx context.Context, r *replica, c corpus.Corpus, cause error) error {
-	if err := r.take(ctx); err != nil {
+	if err := r.turn.take(ctx); err != nil {
 		return err
 	}
-	defer r.give()
+	defer r.turn.give()
 	lost, err := r.target().Lose(ctx, cause)
 	if lost {
 		s.cfg.Log.Warn("index is damaged; reading what it lost from the database", "corpus", c.Key, "error", cause)
@@ -282,10 +275,10 @@ func (s *Set) lose(ctx context.Context, r *replica, c corpus.Corpus, cause error
 
 // repair rebuilds an index whose files were found to be damaged while it was in use.
 func (s *Set) repair(ctx context.Context, r *replica, c corpus.Corpus, cause error) error {
-	if err := r.take(ctx); err != nil {
+	if err := r.turn.take(ctx); err != nil {
 		return err
 	}
-	defer r.give()
+	defer r.turn.give()
 	s.cfg.Log.Warn("index is damaged; rebuilding it from the database", "corpus", c.Key, "error", cause)
 	if state, err := r.target().Applied(ctx); err == nil && state.Schema != c.SchemaVersion {
 		c = s.latest(ctx, c)
@@ -301,6 +294,8 @@ func (s *Set) repair(ctx context.Context, r *replica, c corpus.Corpus, cause err
 // Searches see nothing before that, as pages read one after another show a document that was replaced meanwhile twice or
 // not at all.
 func (s *Set) rebuild(ctx context.Context, r *replica, c corpus.Corpus) error {
+	r.filling.Store(true)
+	defer r.filling.Store(false)
 	p, err := s.scan(ctx, c)
 	if err != nil {
 		return err

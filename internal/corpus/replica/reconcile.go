@@ -9,7 +9,6 @@ import (
 	"regexp"
 
 	"quarry/internal/corpus"
-	"quarry/internal/index"
 )
 
 // folderName matches the names that dir returns.
@@ -60,11 +59,15 @@ func (s *Set) Reconcile(ctx context.Context) (behind []corpus.Corpus, err error)
 
 // saved returns the number of the last change in the files of c, 0 for none. Files that are ahead of the database go.
 func (s *Set) saved(c corpus.Corpus) (int64, error) {
-	saved, ok := index.Saved(s.dir(c))
-	switch {
-	case !ok:
-		return 0, nil
-	case saved <= c.Seq:
+	all, err := s.built(c)
+	if err != nil {
+		return 0, err
+	}
+	var saved int64
+	for _, b := range all {
+		saved = max(saved, b.saved)
+	}
+	if saved <= c.Seq {
 		return saved, nil
 	}
 	s.cfg.Log.Warn("index is ahead of the database; rebuilding it", "corpus", c.Key, "index", saved, "database", c.Seq)

@@ -53,6 +53,11 @@ type Set struct {
 	// closing has a channel for each evicted replica that is still writing its files; guarded by mu. They must not be
 	// opened before the channel is closed.
 	closing map[int64]chan struct{}
+
+	builds     turn            // full while an index is made anew: one at a time
+	background context.Context // of what no caller waits for; ended by Close
+	stop       context.CancelFunc
+	running    sync.WaitGroup // what no caller waits for
 }
 
 // replica is the target of one generation (epoch) of a corpus.
@@ -61,10 +66,14 @@ type replica struct {
 	used  time.Time // last acquired; guarded by Set.mu
 	refs  int       // searches and catch-ups in flight; guarded by Set.mu
 
-	turn   chan struct{}          // full during a catch-up: one at a time
-	opened atomic.Pointer[Target] // set in a turn, nil before the first use
-	stale  bool                   // forgotten while in use: close when the last user leaves; guarded by Set.mu
-	gone   bool                   // and drop it then: nobody needs it any more; guarded by Set.mu
+	opening turn                   // full while the target is opened
+	turn    turn                   // full during a catch-up: one at a time
+	opened  atomic.Pointer[Target] // nil before the first use; another one, in a turn, when the index was made anew
+	build   atomic.Int64           // of the index; see corpus.Corpus.IndexBuild
+	filling atomic.Bool            // every row is being read
+	retry   time.Time              // before this the index is not made anew again; guarded by Set.mu
+	stale   bool                   // forgotten while in use: close when the last user leaves; guarded by Set.mu
+	gone    bool                   // and drop it then: nobody needs it any more; guarded by Set.mu
 	// whole is the first change from which on the target shows a state that the corpus has had. One before is made of
 	// documents read at different times. Set in a turn, before the target shows such a state.
 	whole atomic.Int64
@@ -85,10 +94,16 @@ func New(cfg Config) *Set {
 	if !elsewhere {
 		cfg.Open = Local
 	}
-	return &Set{
+	s := &Set{
 		cfg: cfg, elsewhere: elsewhere, merges: compact.NewScheduler(cfg.Rest), conditions: condition.New(conditionBytes),
-		open: map[int64]*replica{}, closing: map[int64]chan struct{}{},
+		open: map[int64]*replica{}, closing: map[int64]chan struct{}{}, builds: newTurn(),
 	}
+	s.background, s.stop = context.WithCancel(context.Background())
+	return s
+}
+
+func newReplica(epoch int64) *replica {
+	return &replica{epoch: epoch, opening: newTurn(), turn: newTurn()}
 }
 
 // CatchUp returns when searches show every change of c up to c.Seq.
@@ -135,7 +150,7 @@ func (s *Set) Dropped(c corpus.Corpus) {
 func (s *Set) drop(c corpus.Corpus) error {
 	open := s.discard(c.No, true, func(r *replica) bool { return r.epoch == c.Epoch })
 	if !open && s.elsewhere {
-		t, err := s.openTarget(c)
+		t, err := s.openBuild(c, 0, false)
 		if err != nil {
 			return err
 		}
@@ -149,6 +164,10 @@ func (s *Set) drop(c corpus.Corpus) error {
 
 // Close closes every replica; an index of ours then seals what is worth it.
 func (s *Set) Close() error {
+	s.mu.Lock()
+	s.stop()
+	s.mu.Unlock()
+	s.running.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.closing) > 0 {
@@ -187,6 +206,7 @@ func (s *Set) with(ctx context.Context, c corpus.Corpus, use func(View) error) e
 			c, err = s.advance(ctx, r, c)
 		}
 		if err == nil {
+			s.renewLater(r, c)
 			err = r.use(ctx, use)
 		}
 		switch {
@@ -224,7 +244,7 @@ func (r *replica) target() Target {
 
 // use runs use on the present state.
 func (r *replica) use(ctx context.Context, use func(View) error) error {
-	x, err := r.target().View(ctx)
+	x, err := r.view(ctx)
 	if err != nil {
 		return err
 	}
@@ -238,17 +258,46 @@ func (r *replica) use(ctx context.Context, use func(View) error) error {
 // hide keeps searches from states of the target before a change. The caller has the turn.
 func (r *replica) hide(before int64) { r.whole.Store(max(r.whole.Load(), before)) }
 
-// take waits for the turn to change the target, at most as long as ctx lasts. The caller gives it back with r.give.
-func (r *replica) take(ctx context.Context) error {
+// view returns the present state of the target that is in use.
+func (r *replica) view(ctx context.Context) (View, error) {
+	for {
+		t := r.opened.Load()
+		x, err := (*t).View(ctx)
+		if r.opened.Load() == t {
+			return x, err
+		}
+		if err == nil {
+			x.Release() // another one has taken its place, and it may have been closed before
+		}
+	}
+}
+
+// turn is had by one at a time.
+type turn chan struct{}
+
+func newTurn() turn { return make(turn, 1) }
+
+// take waits for the turn, at most as long as ctx lasts. The caller gives it back.
+func (t turn) take(ctx context.Context) error {
 	select {
-	case r.turn <- struct{}{}:
+	case t <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (r *replica) give() { <-r.turn }
+// try takes the turn if nobody has it.
+func (t turn) try() bool {
+	select {
+	case t <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (t turn) give() { <-t }
 
 // hold acquires the replica of c, or of its present generation if it has been reset.
 func (s *Set) hold(ctx context.Context, c corpus.Corpus) (*replica, corpus.Corpus, error) {
@@ -311,7 +360,7 @@ func (s *Set) acquire(c corpus.Corpus) (*replica, error) {
 	var evicted func()
 	if r == nil {
 		evicted = s.evict()
-		r = &replica{epoch: c.Epoch, turn: make(chan struct{}, 1)}
+		r = newReplica(c.Epoch)
 		s.open[c.No] = r
 	}
 	r.refs++

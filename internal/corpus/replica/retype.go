@@ -29,6 +29,7 @@ func (s *Set) Retype(ctx context.Context, next corpus.Corpus, commit func() (cor
 	if _, err = s.advance(ctx, r, now); err != nil {
 		return err
 	}
+	from := r.opened.Load()
 	t, err := s.begin(ctx, r, next)
 	if err != nil {
 		return err
@@ -44,15 +45,18 @@ func (s *Set) Retype(ctx context.Context, next corpus.Corpus, commit func() (cor
 	if err := t.follow(ctx, now.Seq); err != nil {
 		return err
 	}
-	if err := r.take(ctx); err != nil {
+	if err := r.turn.take(ctx); err != nil {
 		return err
 	}
-	defer r.give()
+	defer r.turn.give()
 	if now, err = s.reread(ctx, next); err != nil {
 		return err
 	}
 	if now, err = s.advanceLocked(ctx, r, now); err != nil {
 		return err
+	}
+	if r.opened.Load() != from {
+		return fault.Conflict("corpus_changed", "the index of corpus %s was made anew meanwhile; try again", now.Key)
 	}
 	// The index may be further than that, at the next state that searches may see. Its documents need values, too.
 	state, err := r.target().Applied(ctx)

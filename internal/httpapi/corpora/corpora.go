@@ -1,6 +1,6 @@
-// Package corpora is the HTTP handlers of corpora: create, list, get, update, delete, reset, sizes, and statistics and
-// replacement of their filter attributes. wire.go and attributes.go are the only places where their wire types meet
-// packages corpus and attribute; the rules themselves are there.
+// Package corpora is the HTTP handlers of corpora: create, list, get, update, delete, reset, sizes, statistics and
+// replacement of their filter attributes, and their indexes. wire.go, attributes.go and index.go are the only places where
+// their wire types meet packages corpus, attribute and rebuild; the rules themselves are there.
 package corpora
 
 import (
@@ -14,6 +14,7 @@ import (
 	"quarry/internal/api"
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/attribute"
+	"quarry/internal/corpus/rebuild"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/id"
@@ -24,6 +25,7 @@ import (
 type Area struct {
 	corpora    *corpus.Service
 	attributes *attribute.Service
+	indexes    *rebuild.Service
 	shares     Shares
 	cursors    *page.Cursors
 }
@@ -34,8 +36,8 @@ type Shares interface {
 }
 
 // New returns the area over the services; cursors sign the page keys.
-func New(s *corpus.Service, a *attribute.Service, shares Shares, cursors *page.Cursors) *Area {
-	return &Area{s, a, shares, cursors}
+func New(s *corpus.Service, a *attribute.Service, i *rebuild.Service, shares Shares, cursors *page.Cursors) *Area {
+	return &Area{s, a, i, shares, cursors}
 }
 
 // Handlers implements httpapi.Area.
@@ -44,6 +46,7 @@ func (a *Area) Handlers() map[string]httpapi.Handler {
 		"createCorpus": a.create, "listCorpora": a.list, "getCorpus": a.get,
 		"updateCorpus": a.update, "deleteCorpus": a.delete, "resetCorpus": a.reset,
 		"computeCorpusSize": a.computeSize, "replaceFilterAttributes": a.replaceAttributes, "getFilterAttributeStats": a.attributeStats,
+		"getCorpusIndex": a.index, "rebuildCorpusIndex": a.rebuildIndex,
 	}
 }
 

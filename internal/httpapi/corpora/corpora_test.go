@@ -156,7 +156,7 @@ func start(t *testing.T) *service {
 		Authenticate: func(context.Context, httpapi.Credential) (authz.Principal, error) {
 			return authz.Principal{APIRoles: []string{"owner"}}, nil
 		},
-		Areas:     []httpapi.Area{corpora.New(c, nil, shares{}, page.NewCursors([]byte("0123456789abcdef")))},
+		Areas:     []httpapi.Area{corpora.New(c, nil, nil, shares{}, page.NewCursors([]byte("0123456789abcdef")))},
 		Resolvers: map[string]httpapi.Resolver{"corpus_key": corpora.Resolver(c)},
 		Log:       slog.New(slog.DiscardHandler), MaxJSON: 1 << 20,
 	})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,7 +25,7 @@ func Conform(t *testing.T, open func(testing.TB) job.Store) {
 		name string
 		test func(*testing.T, job.Store)
 	}{
-		{"job written", testJobWritten}, {"job of another account", testJobOfAnother}, {"list jobs", testListJobs},
+		{"job written", testJobWritten}, {"job written once", testJobWrittenOnce}, {"job of another account", testJobOfAnother}, {"list jobs", testListJobs},
 		{"claim", testClaim}, {"claim once", testClaimOnce}, {"turns", testTurns}, {"lanes", testLanes},
 		{"lease lost", testLeaseLost}, {"checkpoint", testCheckpoint}, {"ends", testEnds}, {"free", testFree},
 		{"sweep jobs", testSweepJobs},
@@ -113,6 +114,40 @@ func testJobWritten(t *testing.T, s job.Store) {
 		if diff := cmp.Diff(want, stored(t, s, want)); diff != "" {
 			t.Error("stored (-want +got):", diff)
 		}
+	}
+}
+
+// testJobWrittenOnce proves that of calls at once for one type and lane one writes a job, whose name all return, until that
+// job has ended.
+func testJobWrittenOnce(t *testing.T, s job.Store) {
+	once := func(typ job.Type, lane string) id.Job {
+		j, err := s.AddOnce(t.Context(), job.Job{ID: id.NewJob(), Type: typ, Lane: lane, Created: epoch, Input: json.RawMessage(`{"n":1}`)})
+		if err != nil || string(j.Input) != `{"n":1}` || j.No == 0 {
+			t.Errorf("added once: %+v, %v", j, err)
+		}
+		return j.ID
+	}
+	found := make([]id.Job, 8)
+	var all sync.WaitGroup
+	for i := range found {
+		all.Go(func() { found[i] = once(kind, "l") })
+	}
+	all.Wait()
+	if len(slices.Compact(found)) > 1 {
+		t.Errorf("several jobs were written: %v", found)
+	}
+	if other, lane := once("other", "l"), once(kind, "m"); other == found[0] || lane == found[0] {
+		t.Error("a job of another type or lane was taken for it")
+	}
+	_, l := claim(t, s, at(1))
+	if got := once(kind, "l"); got != found[0] {
+		t.Errorf("while it waits or runs another one is written: %s", got)
+	}
+	for ; l.No != 0; _, l = claim(t, s, at(1)) {
+		end(t, s, l, job.Outcome{State: job.Completed, At: at(2)})
+	}
+	if got := once(kind, "l"); got == found[0] {
+		t.Error("the job that has ended was returned")
 	}
 }
 

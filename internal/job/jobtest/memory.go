@@ -36,12 +36,28 @@ var _ job.Store = (*Memory)(nil)
 func (m *Memory) Add(_ context.Context, j job.Job) (job.Job, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return m.add(j), nil
+}
+
+func (m *Memory) add(j job.Job) job.Job {
 	j.No, j.State = 1, job.Queued
 	if n := len(m.all); n > 0 {
 		j.No = m.all[n-1].No + 1
 	}
 	m.all = append(m.all, &entry{Job: j, due: j.Created})
-	return j, nil
+	return j
+}
+
+// AddOnce writes a job unless there is one of its type and lane.
+func (m *Memory) AddOnce(_ context.Context, j job.Job) (job.Job, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, e := range m.all {
+		if e.Type == j.Type && e.Lane == j.Lane && !e.State.Ended() {
+			return e.Job, nil
+		}
+	}
+	return m.add(j), nil
 }
 
 // Get returns a job of an account.

@@ -29,14 +29,15 @@ func New(db *store.DB) *Store { return &Store{db} }
 // columns is what scan reads, in its order.
 const columns = `no, epoch, seq, id, key, name, description, enabled, save_history, queries_are_answers,
 	documents_are_questions, encoder_name, encoder_fingerprint, attributes, dimensions,
-	documents, parts, characters, metadata_characters, created, schema_version`
+	documents, parts, characters, metadata_characters, created, schema_version, index_build`
 
 func scan(r store.Row) (corpus.Corpus, error) {
 	var c corpus.Corpus
 	var attributes, dimensions string
 	err := r.Scan(&c.No, &c.Epoch, &c.Seq, &c.ID, &c.Key, &c.Name, &c.Description, &c.Enabled, &c.SaveHistory, &c.QueriesAreAnswers,
 		&c.DocumentsAreQuestions, &c.EncoderName, &c.EncoderFingerprint, &attributes, &dimensions,
-		&c.Usage.Documents, &c.Usage.Parts, &c.Usage.Characters, &c.Usage.MetadataCharacters, store.Micros(&c.Created), &c.SchemaVersion)
+		&c.Usage.Documents, &c.Usage.Parts, &c.Usage.Characters, &c.Usage.MetadataCharacters, store.Micros(&c.Created), &c.SchemaVersion,
+		&c.IndexBuild)
 	if err != nil {
 		return c, err
 	}

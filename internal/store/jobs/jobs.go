@@ -4,7 +4,9 @@ package jobs
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -50,29 +52,50 @@ func scan(r store.Row) (j job.Job, err error) {
 
 // Add writes a job in state Queued that may be claimed at once.
 func (s *Store) Add(ctx context.Context, j job.Job) (job.Job, error) {
+	err := s.db.Write(ctx, func(tx *store.Tx) (err error) {
+		j, err = add(tx, j)
+		return err
+	})
+	return j, err
+}
+
+// AddOnce writes a job unless there is an unfinished one of the same type and lane, which it returns.
+func (s *Store) AddOnce(ctx context.Context, j job.Job) (job.Job, error) {
+	var out job.Job
+	err := s.db.Write(ctx, func(tx *store.Tx) (err error) {
+		if err := tx.Lock("jobs_once"); err != nil {
+			return err
+		}
+		out, err = scan(tx.QueryRow(`SELECT `+columns+` FROM jobs WHERE completed = 0 AND lane = $1 AND type = $2 ORDER BY no LIMIT 1`,
+			j.Lane, string(j.Type)))
+		if errors.Is(err, sql.ErrNoRows) {
+			out, err = add(tx, j)
+		}
+		return store.Wrap(err, "add job once")
+	})
+	return out, err
+}
+
+func add(tx *store.Tx, j job.Job) (job.Job, error) {
 	corpora, err := json.Marshal(j.CorpusKeys)
 	if err != nil {
 		return j, fmt.Errorf("encode corpora: %w", err)
 	}
 	j.State = job.Queued
-	created := j.Created.UnixMicro()
-	err = s.db.Write(ctx, func(tx *store.Tx) error {
-		err := tx.QueryRow(`INSERT INTO jobs (id, type, state, account, created_by, corpora, lane, comment, created, started,
-				completed, attempt, due, holder, input, progress)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 0, 0, $9, '', $10, '') RETURNING no`,
-			string(j.ID), string(j.Type), string(j.State), j.Account, j.CreatedBy, string(corpora), j.Lane, j.Comment, created, string(j.Input)).Scan(&j.No)
-		if err != nil {
-			return fmt.Errorf("write job: %w", err)
+	err = tx.QueryRow(`INSERT INTO jobs (id, type, state, account, created_by, corpora, lane, comment, created, started,
+			completed, attempt, due, holder, input, progress)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 0, 0, $9, '', $10, '') RETURNING no`,
+		string(j.ID), string(j.Type), string(j.State), j.Account, j.CreatedBy, string(corpora), j.Lane, j.Comment, j.Created.UnixMicro(), string(j.Input)).Scan(&j.No)
+	if err != nil {
+		return j, fmt.Errorf("write job: %w", err)
+	}
+	for _, key := range j.CorpusKeys {
+		if err := tx.Exec(`INSERT INTO job_corpora (job_no, key) VALUES ($1, $2) ON CONFLICT DO NOTHING`, j.No, key); err != nil {
+			return j, fmt.Errorf("write corpus of job: %w", err)
 		}
-		for _, key := range j.CorpusKeys {
-			if err := tx.Exec(`INSERT INTO job_corpora (job_no, key) VALUES ($1, $2) ON CONFLICT DO NOTHING`, j.No, key); err != nil {
-				return fmt.Errorf("write corpus of job: %w", err)
-			}
-		}
-		err = tx.Exec(`INSERT INTO job_turns (account, turn) VALUES ($1, 0) ON CONFLICT DO NOTHING`, j.Account)
-		return store.Wrap(err, "write account of job")
-	})
-	return j, err
+	}
+	err = tx.Exec(`INSERT INTO job_turns (account, turn) VALUES ($1, 0) ON CONFLICT DO NOTHING`, j.Account)
+	return j, store.Wrap(err, "write account of job")
 }
 
 // Get returns a job of an account.

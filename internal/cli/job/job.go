@@ -1,4 +1,5 @@
-package cli
+// Package job holds the commands about background jobs, and the waiting for one that other commands begin.
+package job
 
 import (
 	"net/http"
@@ -9,14 +10,15 @@ import (
 	"quarry/internal/cli/command"
 )
 
-type jobCmd struct {
-	List jobListCmd `cmd:"" help:"List background jobs, newest first."`
-	Get  jobGetCmd  `cmd:"" help:"Read one job."`
-	Wait jobWaitCmd `cmd:"" help:"Wait until a job has ended; fails if the job failed."`
+// Cmd holds the commands about jobs.
+type Cmd struct {
+	List listCmd `cmd:"" help:"List background jobs, newest first."`
+	Get  getCmd  `cmd:"" help:"Read one job."`
+	Wait waitCmd `cmd:"" help:"Wait until a job has ended; fails if the job failed."`
 }
 
-// jobView is the part of a job that tables show.
-type jobView struct {
+// view is the part of a job that tables show.
+type view struct {
 	ID        string   `json:"id"`
 	Type      string   `json:"type"`
 	State     string   `json:"state"`
@@ -28,7 +30,7 @@ type jobView struct {
 	Comment   string   `json:"comment"`
 }
 
-type jobListCmd struct {
+type listCmd struct {
 	command.Remote
 	Corpus []string `help:"Only jobs of this corpus; repeatable." placeholder:"KEY" sep:"none" wire:"corpus_key"`
 	State  []string `help:"Only jobs in this state (queued, started, completed, failed, failed_will_retry, aborted); repeatable." placeholder:"STATE" sep:"none" wire:"state"`
@@ -36,66 +38,71 @@ type jobListCmd struct {
 	command.Paging
 }
 
-func (jobListCmd) Help() string { return "Example: quarry job list --corpus manuals --state started" }
+func (listCmd) Help() string { return "Example: quarry job list --corpus manuals --state started" }
 
-func (c *jobListCmd) Run(e *command.Env) error {
-	return command.Listing[jobView]{
+func (c *listCmd) Run(e *command.Env) error {
+	return command.Listing[view]{
 		Path: "/v2/jobs", Member: "jobs", Paging: c.Paging, Empty: "no jobs",
 		Query:  url.Values{"corpus_key": c.Corpus, "state": c.State, "after": {c.After}},
 		Header: []string{"ID", "TYPE", "STATE", "CORPORA", "CREATED", "COMMENT"},
-		Row: func(v *jobView) []string {
+		Row: func(v *view) []string {
 			return []string{v.ID, v.Type, v.State, strings.Join(v.Corpora, " "), command.Second(v.Created), v.Comment}
 		},
 	}.Print(e, c.Remote)
 }
 
-type jobGetCmd struct {
+type getCmd struct {
 	command.Remote
 	ID string `arg:"" name:"id" help:"Id of the job." wire:"job_id"`
 }
 
-func (jobGetCmd) Help() string { return "Example: quarry job get job_7Qm2" }
+func (getCmd) Help() string { return "Example: quarry job get job_7Qm2" }
 
-func (c *jobGetCmd) Run(e *command.Env) error {
-	return command.Show(e, c.Remote, jobPath(c.ID), func(v *jobView) { v.print(e) })
+func (c *getCmd) Run(e *command.Env) error {
+	return command.Show(e, c.Remote, path(c.ID), func(v *view) { v.print(e) })
 }
 
-func jobPath(id string) string { return "/v2/jobs/" + command.Segment(id) }
+func path(id string) string { return "/v2/jobs/" + command.Segment(id) }
 
-func (v *jobView) print(e *command.Env) {
+func (v *view) print(e *command.Env) {
 	command.FieldsGiven(e, [][]string{
 		{"id", v.ID}, {"type", v.Type}, {"state", v.State}, {"corpora", strings.Join(v.Corpora, " ")}, {"created", command.Second(v.Created)},
 		{"started", command.Second(v.Started)}, {"completed", command.Second(v.Completed)}, {"created by", v.By}, {"comment", v.Comment},
 	})
 }
 
-type jobWaitCmd struct {
+type waitCmd struct {
 	command.Remote
 	ID string `arg:"" name:"id" help:"Id of the job." wire:"job_id"`
 }
 
-func (jobWaitCmd) Help() string {
+func (waitCmd) Help() string {
 	return "Shows the progress of the job on standard error. Exit code 1 if the job failed or was aborted.\n\nExample: quarry job wait job_7Qm2"
 }
 
-// Run asks less and less often: the end of a short job is seen at once, and a long one costs one request a second.
-func (c *jobWaitCmd) Run(e *command.Env) error {
+func (c *waitCmd) Run(e *command.Env) error {
 	cl, err := c.Connect()
 	if err != nil {
 		return err
 	}
+	return Wait(e, cl, c.ID, c.JSON)
+}
+
+// Wait waits until a job has ended and prints it; it is an error if the job did not complete. It asks less and less often: the
+// end of a short job is seen at once, and a long one costs one request a second.
+func Wait(e *command.Env, cl *command.Client, id string, asJSON bool) error {
 	status := command.StatusLine{W: e.Err}
 	defer status.Clear()
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		var v jobView
-		raw, err := cl.Call(e.Ctx, http.MethodGet, jobPath(c.ID), nil, &v)
+		var v view
+		raw, err := cl.Call(e.Ctx, http.MethodGet, path(id), nil, &v)
 		if err != nil {
 			return err
 		}
 		switch v.State {
 		case "completed", "failed", "aborted":
 			status.Clear()
-			if c.JSON {
+			if asJSON {
 				command.PrintJSON(e.Out, raw)
 			} else {
 				v.print(e)
