@@ -611,7 +611,22 @@ func (p *player) deleteEvent(m *memory) {
 	if m.events[i].Ord == m.failed {
 		m.failed = 0
 	}
+	m.settle(i)
 	m.forget(i)
+}
+
+// settle marks the call that an output answers.
+func (m *memory) settle(output int) {
+	o := &m.events[output]
+	if !o.Answers() {
+		return
+	}
+	for i := output - 1; i >= 0; i-- {
+		if c := &m.events[i]; c.Type == session.ToolInput && c.CallID == o.CallID && c.Turn == o.Turn {
+			c.Answered = true
+			return
+		}
+	}
 }
 
 // claim takes over every run, as after a kill.
