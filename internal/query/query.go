@@ -91,6 +91,7 @@ type Answer struct {
 	Corpora   []corpus.Corpus  // that were searched, by position in Search.Sources
 	Rephrased string           // the text that was searched, where the question has earlier exchanges
 	Absent    *retrieve.Absent // nil unless asked for, and when the document is among the results
+	Plan      []retrieve.Step  // how the indexes were searched; nil unless asked for
 	Rewritten []Rewritten      // by position in Search.Sources; nil unless asked for
 	Generated *generate.Answer // nil unless asked for
 	Warnings  []string         // what could not be done as asked

@@ -162,6 +162,7 @@ func (r *run) find(ctx context.Context) (err error) {
 		return fault.Under(err, "search")
 	}
 	r.answer.Results, r.answer.Absent, r.answer.Corpora = r.found.Results, r.found.Absent, r.found.Corpora
+	r.answer.Plan = r.found.Plan
 	failed := func(x Rewritten) bool { return x.Warning.Failed() }
 	if slices.ContainsFunc(r.answer.Rewritten, failed) {
 		r.answer.Warnings = append(r.answer.Warnings, WarningRewriting)

@@ -10,10 +10,11 @@ import (
 // The events of a stream (QueryStreamedResponse).
 type (
 	foundEvent struct {
-		Type      string      `json:"type"`
-		Results   []result    `json:"search_results"`
-		Absent    *absent     `json:"absent_document,omitempty"`
-		Rewritten []rewritten `json:"rewritten_queries,omitempty"`
+		Type      string        `json:"type"`
+		Results   []result      `json:"search_results"`
+		Absent    *absent       `json:"absent_document,omitempty"`
+		Plan      []segmentStep `json:"plan,omitempty"` // ours
+		Rewritten []rewritten   `json:"rewritten_queries,omitempty"`
 	}
 	promptEvent struct {
 		Type      string `json:"type"`
@@ -53,7 +54,7 @@ func (s *Stream) Event(e query.Event) error {
 	case e.Found != nil:
 		s.rephrased = e.Found.Rephrased
 		return s.Send("search_results", foundEvent{
-			"search_results", wireResults(e.Found.Results), wireAbsent(e.Found.Absent), wireRewritten(e.Found.Rewritten),
+			"search_results", wireResults(e.Found.Results), wireAbsent(e.Found.Absent), wirePlan(e.Found.Plan), wireRewritten(e.Found.Rewritten),
 		})
 	case e.Prompt != nil:
 		return s.Send("generation_info", promptEvent{"generation_info", *e.Prompt, s.rephrased})

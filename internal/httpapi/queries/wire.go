@@ -10,22 +10,23 @@ import (
 
 // Answer is QueryFullResponse. Members that do not apply are left out.
 type Answer struct {
-	Summary   *string     `json:"summary,omitempty"`
-	Language  string      `json:"response_language,omitempty"`
-	Results   []result    `json:"search_results"`
-	Score     *float64    `json:"factual_consistency_score,omitempty"`
-	Evidence  *float64    `json:"evidence,omitempty"` // ours
-	Prompt    string      `json:"rendered_prompt,omitempty"`
-	Absent    *absent     `json:"absent_document,omitempty"`
-	Rephrased string      `json:"rephrased_query,omitempty"` // of a chat alone
-	Rewritten []rewritten `json:"rewritten_queries,omitempty"`
-	Warnings  []string    `json:"warnings,omitempty"`
+	Summary   *string       `json:"summary,omitempty"`
+	Language  string        `json:"response_language,omitempty"`
+	Results   []result      `json:"search_results"`
+	Score     *float64      `json:"factual_consistency_score,omitempty"`
+	Evidence  *float64      `json:"evidence,omitempty"` // ours
+	Prompt    string        `json:"rendered_prompt,omitempty"`
+	Absent    *absent       `json:"absent_document,omitempty"`
+	Plan      []segmentStep `json:"plan,omitempty"`            // ours
+	Rephrased string        `json:"rephrased_query,omitempty"` // of a chat alone
+	Rewritten []rewritten   `json:"rewritten_queries,omitempty"`
+	Warnings  []string      `json:"warnings,omitempty"`
 }
 
 // WireAnswer returns an answer in the form of the contract.
 func WireAnswer(a *query.Answer) Answer {
 	out := Answer{
-		Results: wireResults(a.Results), Absent: wireAbsent(a.Absent), Rewritten: wireRewritten(a.Rewritten), Warnings: a.Warnings,
+		Results: wireResults(a.Results), Absent: wireAbsent(a.Absent), Plan: wirePlan(a.Plan), Rewritten: wireRewritten(a.Rewritten), Warnings: a.Warnings,
 		Rephrased: a.Rephrased,
 	}
 	if g := a.Generated; g != nil {
@@ -45,6 +46,28 @@ func wireAbsent(a *retrieve.Absent) *absent {
 		return nil
 	}
 	return &absent{a.DocumentID, a.Stage, a.Detail}
+}
+
+type segmentStep struct {
+	CorpusKey     string `json:"corpus_key"`
+	Segment       int    `json:"segment"`
+	Rows          int    `json:"rows"`
+	Passing       int    `json:"passing"`
+	Way           string `json:"way,omitempty"` // "" where vectors had no part in it
+	ListsRead     int    `json:"lists_read"`
+	Codes         int    `json:"codes"`
+	Settled       int    `json:"settled"`
+	Postings      int    `json:"postings"`
+	SkippedBlocks int    `json:"skipped_blocks"`
+}
+
+func wirePlan(all []retrieve.Step) (out []segmentStep) {
+	for _, s := range all {
+		out = append(out, segmentStep{
+			s.CorpusKey, s.Segment, s.Rows, s.Passing, s.Way, s.Lists, s.Codes, s.Settled, s.Postings, s.Skipped,
+		})
+	}
+	return out
 }
 
 type part struct {

@@ -87,6 +87,24 @@ func sum(parts []rerank.Part) float64 {
 	return total
 }
 
+// Step is what the search of a corpus did in one segment of its index.
+type Step struct {
+	CorpusKey string
+	search.Step
+}
+
+// plan returns what the searches of the sources did, in their order. A segment that was searched again, for a longer page or
+// for headings, stands once for each search.
+func (r *ranking) plan() []Step {
+	var out []Step
+	for _, src := range r.candidates.sources {
+		for _, step := range src.plan {
+			out = append(out, Step{src.corpus.Key, step})
+		}
+	}
+	return out
+}
+
 // absent returns why the document in question is not among the results, nil if it is.
 func (r *ranking) absent(ctx context.Context, results []Result) (*Absent, error) {
 	id := r.query.Absent

@@ -169,6 +169,7 @@ func (d *descent) byLists(ctx context.Context) ([]candidate, error) {
 	q := d.src.search
 	q.K, q.Pool, q.Headings = d.depth(), listed, d.headings
 	found, err := d.s.engine.Search(ctx, d.src.corpus, q)
+	d.src.plan = append(d.src.plan, found.Plan...)
 	switch {
 	case err != nil:
 		return nil, err
@@ -194,6 +195,7 @@ func (d *descent) exact(ctx context.Context) ([]candidate, error) {
 				return nil, err
 			}
 			found = &some
+			d.src.plan = append(d.src.plan, some.Plan...)
 		}
 		all := d.candidates(found)
 		bound, more := d.src.unseen(found)

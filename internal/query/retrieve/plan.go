@@ -21,10 +21,11 @@ type source struct {
 	schema *filter.Schema // of the filter
 	filter *filter.Filter // nil = none
 	lambda float64
-	full   float64      // rerank.Signals.Full; known after the search
-	search search.Query // K is set per search
-	empty  bool         // nothing can match: no search is run
-	listed bool         // its first candidates are what lists gave
+	full   float64       // rerank.Signals.Full; known after the search
+	search search.Query  // K is set per search
+	empty  bool          // nothing can match: no search is run
+	listed bool          // its first candidates are what lists gave
+	plan   []search.Step // what the searches did
 	// behind is set where headings that lead to text stand behind all passages; not where the filter names part.is_title,
 	// and so chooses among headings itself.
 	behind bool

@@ -73,6 +73,7 @@ type Answer struct {
 	Save    bool            // whether the query belongs in the history; if so, Trace is set
 	Trace   []Span          // the steps in the order in which they ran; nil unless Save
 	Absent  *Absent         // nil unless asked for, and when the document is among the results
+	Plan    []Step          // with Explain: how the indexes were searched
 }
 
 // Span is one step of a query, for its history.

@@ -29,6 +29,9 @@ func (s *Service) Run(ctx context.Context, q Query) (Answer, error) {
 			return Answer{}, err
 		}
 	}
+	if q.Explain {
+		out.Plan = r.plan()
+	}
 	if q.Explain && q.Absent != "" {
 		if out.Absent, err = r.absent(ctx, out.Results); err != nil {
 			return Answer{}, err
