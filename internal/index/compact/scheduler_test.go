@@ -3,6 +3,7 @@ package compact_test
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -112,23 +113,23 @@ func TestYield(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := compact.NewScheduler(0)
-		blocks := 0
+		var blocks atomic.Int32
 		task := s.Task(func(_ context.Context, pause func() error) time.Time {
 			for pause() == nil {
 				time.Sleep(time.Millisecond) // a block of work
-				blocks++
+				blocks.Add(1)
 			}
 			return time.Time{}
 		})
 		task.At(time.Now())
 		time.Sleep(time.Second)
-		alone := blocks
+		alone := blocks.Load()
 		s.Begin()
 		time.Sleep(time.Second)
-		beside := blocks - alone
+		beside := blocks.Load() - alone
 		s.End()
 		time.Sleep(time.Second)
-		after := blocks - beside - alone
+		after := blocks.Load() - beside - alone
 		task.Stop()
 		if alone < 990 || after < 980 || beside > alone/4 || beside < alone/10 {
 			t.Errorf("%d blocks a second alone, %d beside a search without end, %d after it", alone, beside, after)
