@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"mime/multipart"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -123,7 +125,9 @@ func TestQuotedFromFiles(t *testing.T) {
 	_, target := start(t, "")
 	r := rand.New(rand.NewPCG(20, 40))
 	count := 0
-	for kind, render := range map[string]func(testkit.Page) []byte{"html": testkit.Page.HTML, "md": testkit.Page.Markdown, "pdf": testkit.Page.PDF} {
+	formats := map[string]func(testkit.Page) []byte{"html": testkit.Page.HTML, "md": testkit.Page.Markdown, "pdf": testkit.Page.PDF}
+	for _, kind := range slices.Sorted(maps.Keys(formats)) { // in one order, so that every run has the same pages
+		render := formats[kind]
 		post(t, target.URL+"/v2/corpora", target.Keys["owner"], map[string]any{"key": "files-" + kind}, http.StatusCreated)
 		var questions []string
 		headed := map[string]bool{} // documents and headings that have text right below them

@@ -171,6 +171,7 @@ func looksLikeCode(text string) bool {
 // prose reports whether a line reads like a sentence: it begins with a capital letter or a sign of a list, and ends as one, or is
 // mostly words.
 func prose(line string) bool {
+	line, _ = withoutMarks(line)
 	if bullet.MatchString(line) || ends(line) && !strings.HasSuffix(line, "...") {
 		return true
 	}

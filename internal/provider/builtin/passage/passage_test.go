@@ -55,6 +55,12 @@ func TestPieces(t *testing.T) {
 		{"a row of a table", llm.Evidence{Text: "part: pump; cost: 45 EUR; place: the store in Oslo", Headings: []string{"Prices"}}, []string{
 			"item: part: pump; cost: 45 EUR; place: the store in Oslo {Prices}",
 		}},
+		{"code with an index is not quoted, since the index would become a citation", llm.Evidence{Text: "const a = open(b);\n\na[0] = close(b);"}, []string{
+			"fragment: const a = open(b);\n\na[0] = close(b);",
+		}},
+		{"a sentence with references before lines of code", llm.Evidence{Text: "The résumé returns the budget [2, 3] every 59 hours.[4]\n\nbudget.closes(35);\n\npump.opens(0);"}, []string{
+			"fragment: The résumé returns the budget [2, 3] every 59 hours.", "code: budget.closes(35);\n\npump.opens(0);",
+		}},
 		{"code is a block", llm.Evidence{Text: "Start the server like this.\n\nconst a = open({\n  limit: 10\n})\n\na.listen(3);\n\nThen look at its page."}, []string{
 			"prose: Start the server like this.", "code: const a = open({\n  limit: 10\n})\n\na.listen(3);", "prose: Then look at its page.",
 		}},

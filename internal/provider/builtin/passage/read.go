@@ -230,8 +230,12 @@ func (r *reader) code(start, end int) {
 	if end-start > longestCode || !says(text) {
 		return
 	}
+	kind := Code
+	if marks.MatchString(text) { // an index would become a citation
+		kind = Fragment
+	}
 	r.leave(start, true, false)
-	r.add(Piece{Text: text, Passage: r.passage, Kind: Code, Term: r.term(), Named: named(r.term()), Before: r.before, Lead: -1})
+	r.add(Piece{Text: text, Passage: r.passage, Kind: kind, Term: r.term(), Named: named(r.term()), Before: r.before, Lead: -1})
 	r.before, r.from, r.end = "", 0, end
 }
 
