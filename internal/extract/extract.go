@@ -24,8 +24,9 @@ var (
 	ErrEmpty = errors.New("the file is empty")
 )
 
-// Document, Section, Table, Mark and Range are the tree that Read returns.
+// Options are choices of the caller; Document, Section, Table, Mark and Range are the tree that Read returns.
 type (
+	Options  = outline.Options
 	Document = outline.Document
 	Section  = outline.Section
 	Table    = outline.Table
@@ -41,6 +42,7 @@ type Input struct {
 	// choice to name and bytes.
 	ContentType string
 	Data        []byte
+	Options
 }
 
 // Read parses a file. The document of a file without readable text has no sections. Errors wrap ErrUnsupported,
@@ -68,7 +70,10 @@ func Read(in Input) (*Document, error) {
 
 // parse reads a file of a known format.
 func parse(in Input, f *format) (*Document, error) {
-	if f.read != nil {
+	switch {
+	case f.readWith != nil:
+		return f.readWith(in.Data, in.Options)
+	case f.read != nil:
 		return f.read(in.Data)
 	}
 	text, err := decode(in, f)

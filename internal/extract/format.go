@@ -33,8 +33,10 @@ type format struct {
 	textual bool
 	// is recognises the format by its first bytes; nil where they tell nothing.
 	is func(data []byte) bool
-	// read parses the bytes of a file; formats of plain characters have readText instead.
+	// read parses the bytes of a file; formats of plain characters have readText instead, and those with something to choose
+	// readWith.
 	read     func(data []byte) (*Document, error)
+	readWith func(data []byte, o Options) (*Document, error)
 	readText func(text string) (*Document, error)
 }
 
@@ -109,7 +111,7 @@ var formats = []*format{
 	},
 	{
 		name: "PDF", types: []string{"application/pdf", "application/x-pdf"}, endings: []string{".pdf"},
-		is: isPDF, read: pdf.Read,
+		is: isPDF, readWith: pdf.Read,
 	},
 }
 
@@ -188,7 +190,7 @@ func choose(in Input) (*format, error) {
 	}
 	byContent := contentFormat(in.Data)
 	switch {
-	case byContent != nil && byContent.read != nil && binary(in.Data):
+	case byContent != nil && byContent.readText == nil && binary(in.Data):
 		return byContent, nil
 	case byEnding != nil:
 		return byEnding, nil

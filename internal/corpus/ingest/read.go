@@ -27,7 +27,7 @@ func Supported(name, contentType string) error {
 
 // read parses a file as a structured document whose sections are those below its headings.
 func (u *Upload) read() (d draft.Structured, err error) {
-	tree, err := extract.Read(extract.Input{Name: u.Name, ContentType: u.ContentType, Data: u.Data})
+	tree, err := extract.Read(extract.Input{Name: u.Name, ContentType: u.ContentType, Data: u.Data, Options: u.Reading})
 	switch {
 	case errors.Is(err, extract.ErrUnsupported):
 		return d, fault.MediaType("%s; %s", err, readable)

@@ -7,6 +7,7 @@ import (
 
 	"quarry/internal/corpus/document"
 	"quarry/internal/corpus/draft"
+	"quarry/internal/extract"
 	"quarry/internal/fault"
 )
 
@@ -18,6 +19,7 @@ type Upload struct {
 	Data        []byte
 	Metadata    json.RawMessage // of the client; takes precedence over metadata in the file
 	Chunking    draft.Chunking
+	Reading     extract.Options
 	Options     []json.RawMessage // the other parts of the form as sent, for the digest
 	Draft       document.Draft    // the document that a JSON file holds; nil for files to be read
 	Replace     bool              // see Options

@@ -17,6 +17,13 @@ var ErrProtected = errors.New("the file is protected by a password; upload a cop
 // ErrNoText is returned for a file whose pages are pictures.
 var ErrNoText = errors.New("the file has no text layer: its pages are pictures, and text recognition (OCR) is not available")
 
+// Options are what a caller may choose about the reading of a file. They are plain values, so that they reach a reader in
+// another process as they are.
+type Options struct {
+	// Tables has the tables found that a format does not declare: those of PDF, which only has text in places.
+	Tables bool
+}
+
 // Document is the content of a file.
 type Document struct {
 	// Title is the title that the file declares, or else its first heading of the highest level, which remains the title
@@ -25,6 +32,8 @@ type Document struct {
 	// Metadata holds title, Content-Type, Content-Language, Author and other metadata of the format. JSON can represent
 	// the values.
 	Metadata map[string]any
+	// Searched is the number of pages that were searched for tables, which Options.Tables asks for.
+	Searched int
 	// Sections are in reading order. Text before the first heading is a section of level 0 without a title.
 	Sections []Section
 }

@@ -24,20 +24,20 @@ import (
 
 // Read parses a file within the limits of package syntax. Its errors wrap outline.ErrUnparsable, or are
 // outline.ErrProtected or outline.ErrNoText.
-func Read(data []byte) (*outline.Document, error) {
-	return read(data, syntax.NewBudget(syntax.MaxTime))
+func Read(data []byte, o outline.Options) (*outline.Document, error) {
+	return read(data, o, syntax.NewBudget(syntax.MaxTime))
 }
 
-func read(data []byte, budget *syntax.Budget) (doc *outline.Document, err error) {
+func read(data []byte, o outline.Options, budget *syntax.Budget) (doc *outline.Document, err error) {
 	defer func() { // a file that makes the reader panic is refused like any other malformed file
 		if r := recover(); r != nil {
 			doc, err = nil, fmt.Errorf("%w: %v", outline.ErrUnparsable, r)
 		}
 	}()
-	return parse(data, budget)
+	return parse(data, o, budget)
 }
 
-func parse(data []byte, budget *syntax.Budget) (*outline.Document, error) {
+func parse(data []byte, _ outline.Options, budget *syntax.Budget) (*outline.Document, error) {
 	f, err := syntax.Open(data, budget)
 	if err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ func TestReadText(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			doc, err := Read(one(t, tt.content))
+			doc, err := Read(one(t, tt.content), outline.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +81,7 @@ func TestReadOrder(t *testing.T) {
 	two := lay("F", 10, 320, 700, 12, prosaic("right", 5)...) + lay("F", 10, 50, 700, 12, prosaic("left", 5)...)
 	w := newWriter()
 	title := lay("F", 18, 120, 760, 20, "A title across the columns of the page")
-	doc, err := Read(w.bytes(w.page(two+title, "")))
+	doc, err := Read(w.bytes(w.page(two+title, "")), outline.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,15 +90,15 @@ func TestReadOrder(t *testing.T) {
 		t.Errorf("columns: %v\n%s", at, got)
 	}
 	table := lay("F", 10, 50, 700, 12, "Part", "Flange", "Bolt", "Nut", "Gasket") + lay("F", 10, 320, 700, 12, "Torque", "40 Nm", "12 Nm", "11 Nm", "none")
-	if doc, err = Read(one(t, table)); err != nil || !strings.Contains(dump(doc.Sections, ""), "Flange 40 Nm") {
+	if doc, err = Read(one(t, table), outline.Options{}); err != nil || !strings.Contains(dump(doc.Sections, ""), "Flange 40 Nm") {
 		t.Errorf("a table: %v\n%s", err, dump(doc.Sections, ""))
 	}
 	w = newWriter()
-	doc, err = Read(w.bytes(w.page("BT /F 10 Tf 0 1 -1 0 300 50 Tm (upright once the page is turned) Tj 0 1 -1 0 312 50 Tm (and its second line) Tj ET", "/Rotate 90")))
+	doc, err = Read(w.bytes(w.page("BT /F 10 Tf 0 1 -1 0 300 50 Tm (upright once the page is turned) Tj 0 1 -1 0 312 50 Tm (and its second line) Tj ET", "/Rotate 90")), outline.Options{})
 	if err != nil || !strings.Contains(dump(doc.Sections, ""), "upright once the page is turned and its second line") {
 		t.Errorf("a turned page: %v\n%s", err, dump(doc.Sections, ""))
 	}
-	doc, err = Read(one(t, lay("F", 10, 50, 700, 12, "The text of the page.")+"BT /F 8 Tf 0 1 -1 0 20 300 Tm (in the margin) Tj ET"))
+	doc, err = Read(one(t, lay("F", 10, 50, 700, 12, "The text of the page.")+"BT /F 8 Tf 0 1 -1 0 20 300 Tm (in the margin) Tj ET"), outline.Options{})
 	if err != nil || !strings.Contains(dump(doc.Sections, ""), `"The text of the page.\n\nin the margin"`) {
 		t.Errorf("text in the margin: %v\n%s", err, dump(doc.Sections, ""))
 	}
@@ -132,7 +132,7 @@ func TestReadBook(t *testing.T) {
 	cut := plain[:bytes.LastIndex(plain, []byte("xref\n0"))]
 	wrong := bytes.Replace(plain, []byte("%PDF-1.7\n"), []byte("%PDF-1.7\n%one more line\n"), 1)
 	for name, data := range map[string][]byte{"plain": plain, "packed": book(t, 12, true), "no cross references": cut, "wrong cross references": wrong, "junk before": append([]byte("junk\n"), plain...)} {
-		doc, err := Read(data)
+		doc, err := Read(data, outline.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -159,7 +159,7 @@ func TestReadBook(t *testing.T) {
 	w := newWriter()
 	a := w.page(lay("F", 10, 50, 700, 12, "The beginning of a sentence that does not end on", "the page on which it began and that"), "")
 	b := w.page(lay("F", 10, 50, 700, 12, "goes on here."), "")
-	doc, err := Read(w.bytes(a, b))
+	doc, err := Read(w.bytes(a, b), outline.Options{})
 	if want := "0 \"\" page 0 [{0 1} {85 2}]: \"The beginning of a sentence that does not end on the page on which it began and that goes on here.\"\n"; err != nil || dump(doc.Sections, "") != want {
 		t.Errorf("over the page: %v %s", err, dump(doc.Sections, ""))
 	}
@@ -178,7 +178,7 @@ func TestReadBookmarks(t *testing.T) {
 	w.add("<</Title(Inner part)/Next 8 0 R>>")
 	w.add("<</Type/Page/Parent 2 0 R/Contents 10 0 R/Resources<</Font<</F 3 0 R>>>>>>")
 	w.stream("", lay("F", 10, 50, 700, 30, "Scope", "It is about pumps.", "1.1 Inner part", "More of it.", "Terms", "A pump is a pump."))
-	doc, err := Read(w.bytes(page))
+	doc, err := Read(w.bytes(page), outline.Options{})
 	want := "1 \"Scope\" page 1 [{0 1}]: \"It is about pumps.\"\n  2 \"1.1 Inner part\" page 1 [{0 1}]: \"More of it.\"\n1 \"Terms\" page 1 [{0 1}]: \"A pump is a pump.\"\n"
 	if err != nil || dump(doc.Sections, "") != want || doc.Metadata["Content-Language"] != "en-GB" {
 		t.Errorf("%v %v\n%s", err, doc.Metadata, dump(doc.Sections, ""))
@@ -196,7 +196,7 @@ func TestReadFonts(t *testing.T) {
 		}
 		c := w.stream("", "BT /X 10 Tf 50 700 Td "+fmt.Sprintf("<%x>", strings.Split(dict, "%")[1])+" Tj ET")
 		p := w.add(fmt.Sprintf("<</Type/Page/Parent 2 0 R/Contents %d 0 R/Resources<</Font<</X %d 0 R>>>>>>", c, f))
-		doc, err := Read(w.bytes(p))
+		doc, err := Read(w.bytes(p), outline.Options{})
 		if err != nil || len(doc.Sections) == 0 {
 			return fmt.Sprint(err)
 		}
@@ -265,7 +265,7 @@ func TestReadRefusals(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := Read(tt.data); !errors.Is(err, tt.is) || !strings.Contains(err.Error(), tt.want) {
+			if _, err := Read(tt.data, outline.Options{}); !errors.Is(err, tt.is) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Read: %v, want %v with %q", err, tt.is, tt.want)
 			}
 		})
@@ -303,7 +303,7 @@ func TestReadWithinLimits(t *testing.T) { // not parallel: it measures memory
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		begin := time.Now()
-		_, err := read(data, syntax.NewBudget(2*time.Second))
+		_, err := read(data, outline.Options{}, syntax.NewBudget(2*time.Second))
 		took := time.Since(begin)
 		runtime.ReadMemStats(&after)
 		if err != nil && !errors.Is(err, outline.ErrUnparsable) && !errors.Is(err, outline.ErrNoText) {
@@ -328,7 +328,7 @@ func TestReadEncrypted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		doc, err := Read(data)
+		doc, err := Read(data, outline.Options{})
 		if err != nil || !strings.Contains(dump(doc.Sections, ""), "Nobody may print this.") || doc.Metadata["title"] != "Secrets" {
 			t.Errorf("%s: %v %v", file, doc, err)
 		}
@@ -339,7 +339,7 @@ func BenchmarkRead(b *testing.B) {
 	data := book(b, 100, false)
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		if _, err := Read(data); err != nil {
+		if _, err := Read(data, outline.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -376,7 +376,7 @@ func FuzzFile(f *testing.F) {
 
 // readOpen is Read without recovering from panics.
 func readOpen(data []byte) (*outline.Document, error) {
-	return parse(data, syntax.NewBudget(time.Second))
+	return parse(data, outline.Options{}, syntax.NewBudget(time.Second))
 }
 
 func checkMarks(t *testing.T, all []outline.Section) {
