@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"quarry/internal/extract/mail"
 	"quarry/internal/extract/outline"
 )
 
@@ -47,7 +48,10 @@ type Input struct {
 
 // Read parses a file. The document of a file without readable text has no sections. Errors wrap ErrUnsupported,
 // ErrEmpty or one of the others above, checked in this order.
-func Read(in Input) (*Document, error) {
+func Read(in Input) (*Document, error) { return read(in, 0) }
+
+// read is Read for a file that lies depth files deep in others.
+func read(in Input, depth int) (*Document, error) {
 	f, err := choose(in)
 	if err != nil {
 		return nil, err
@@ -55,7 +59,7 @@ func Read(in Input) (*Document, error) {
 	if len(in.Data) == 0 {
 		return nil, ErrEmpty
 	}
-	doc, err := parse(in, f)
+	doc, err := parse(in, f, depth)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f.mediaType(), err)
 	}
@@ -69,16 +73,32 @@ func Read(in Input) (*Document, error) {
 }
 
 // parse reads a file of a known format.
-func parse(in Input, f *format) (*Document, error) {
+func parse(in Input, f *format, depth int) (*Document, error) {
 	switch {
 	case f.readWith != nil:
 		return f.readWith(in.Data, in.Options)
 	case f.read != nil:
 		return f.read(in.Data)
+	case f.readMail != nil:
+		return f.readMail(in.Data, mail.Files{Depth: depth, Read: func(a *mail.Attachment, depth int) (*Document, error) {
+			return readAttachment(a, in.Options, depth)
+		}})
 	}
 	text, err := decode(in, f)
 	if err != nil {
 		return nil, err
 	}
 	return f.readText(text)
+}
+
+// readAttachment reads a file in a mail. Mail programs write types that say nothing of many files, so that name and content decide
+// where no parser reads the type.
+func readAttachment(a *mail.Attachment, o Options, depth int) (*Document, error) {
+	in := Input{Name: a.Name, ContentType: a.ContentType, Data: a.Data, Options: o}
+	if _, err := choose(in); errors.Is(err, ErrUnsupported) {
+		if _, err := choose(Input{Name: in.Name, Data: in.Data}); err == nil {
+			in.ContentType = ""
+		}
+	}
+	return read(in, depth)
 }

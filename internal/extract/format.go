@@ -11,6 +11,7 @@ import (
 	"quarry/internal/extract/csv"
 	"quarry/internal/extract/docx"
 	"quarry/internal/extract/html"
+	"quarry/internal/extract/mail"
 	"quarry/internal/extract/markdown"
 	"quarry/internal/extract/odf"
 	"quarry/internal/extract/pdf"
@@ -33,11 +34,12 @@ type format struct {
 	textual bool
 	// is recognises the format by its first bytes; nil where they tell nothing.
 	is func(data []byte) bool
-	// read parses the bytes of a file; formats of plain characters have readText instead, and those with something to choose
-	// readWith.
+	// read parses the bytes of a file. Formats of plain characters have readText instead, those with something to choose readWith,
+	// and mail, which has files inside, readMail.
 	read     func(data []byte) (*Document, error)
 	readWith func(data []byte, o Options) (*Document, error)
 	readText func(text string) (*Document, error)
+	readMail func(data []byte, files mail.Files) (*Document, error)
 }
 
 // formats is the table of the formats that Read understands, from which everything that depends on formats is derived. The
@@ -110,6 +112,10 @@ var formats = []*format{
 		endings: []string{".odp"}, rare: []string{".otp"}, is: odf.IsPresentation, read: odf.ReadPresentation,
 	},
 	{
+		name: "mail (eml)", types: []string{"message/rfc822"}, endings: []string{".eml"},
+		is: mail.Is, readMail: mail.Read,
+	},
+	{
 		name: "PDF", types: []string{"application/pdf", "application/x-pdf"}, endings: []string{".pdf"},
 		is: isPDF, readWith: pdf.Read,
 	},
@@ -125,7 +131,7 @@ const (
 // refused are the endings of formats that are not text and have no parser. The content of such files is not examined.
 var refused = map[string]bool{
 	".doc": true, ".ppt": true, ".rtf": true, ".epub": true,
-	".xls": true, ".xlsb": true, ".eml": true, ".msg": true, ".zip": true, ".gz": true,
+	".xls": true, ".xlsb": true, ".msg": true, ".zip": true, ".gz": true,
 	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".mp3": true, ".mp4": true, ".exe": true,
 }
 

@@ -49,6 +49,18 @@ func Append(b *outline.Builder, fragment string) error {
 	return nil
 }
 
+// AppendPage parses a page in UTF-8 and adds its content to b, but for what stands in its head.
+func AppendPage(b *outline.Builder, page string) error {
+	root, err := parse(page)
+	if err != nil {
+		return flat(b, page)
+	}
+	w := walker{out: b}
+	w.children(root)
+	w.flush()
+	return nil
+}
+
 // parse returns the syntax tree of a page. It refuses pages that are nested deeper than 512 elements (a limit of package
 // html) and those that would take too long.
 func parse(page string) (*html.Node, error) {

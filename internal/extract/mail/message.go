@@ -1,0 +1,151 @@
+package mail
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"quarry/internal/extract/html"
+	"quarry/internal/extract/outline"
+)
+
+// Message is a mail as a format of mail files has it.
+type Message struct {
+	Subject string
+	// From, To and Cc are addresses as people write them: Ann <ann@example.com>, Bob <bob@example.com>.
+	From, To, Cc string
+	// Date is when it was sent; the zero Time where that is unknown.
+	Date time.Time
+	// Bodies are its texts, in their order; mostly there is one.
+	Bodies      []Body
+	Attachments []Attachment
+}
+
+// Body is one text in the forms that the mail has it in, in UTF-8. The first that is not blank is read.
+type Body struct{ Plain, HTML string }
+
+// Attachment is a file in a mail.
+type Attachment struct {
+	// Name may be empty, and ContentType as well.
+	Name, ContentType string
+	Data              []byte
+	// Message is a mail that the format keeps in parts, without a file of its own; Data is nil then.
+	Message *Message
+	// Err is why its bytes can't be had, or nil.
+	Err error
+}
+
+// Files reads the files in a mail.
+type Files struct {
+	// Read reads one; what it has inside lies depth files deep.
+	Read func(a *Attachment, depth int) (*outline.Document, error)
+	// Depth is how many files the mail itself lies deep in others.
+	Depth int
+}
+
+const (
+	// maxDepth is how many files deep attachments are read: what is attached to an attachment of an attachment.
+	maxDepth = 3
+	// maxTexts bounds what is read of all attachments, in bytes; each reader bounds one.
+	maxTexts = 64 << 20
+)
+
+// The reasons for attachments that are not read, beside those of the readers.
+var (
+	errDeep  = fmt.Errorf("attachments are read %d files deep", maxDepth)
+	errTexts = fmt.Errorf("what was read before it has more than %d MB", maxTexts>>20)
+	errEmpty = errors.New("it is empty")
+)
+
+// Tree returns the document that a mail is: its subject the title, then its text, then a section for each attachment. One that
+// can't be read is a section that says why.
+func Tree(m *Message, files Files) (*outline.Document, error) {
+	metadata := map[string]any{}
+	for key, value := range map[string]string{"title": m.Subject, "from": m.From, "to": m.To, "cc": m.Cc} {
+		if value = outline.OneLine(value); value != "" {
+			metadata[key] = value
+		}
+	}
+	if !m.Date.IsZero() {
+		metadata["date"] = m.Date.Format(time.RFC3339)
+	}
+	var text outline.Builder
+	for i := range m.Bodies {
+		if err := m.Bodies[i].add(&text); err != nil {
+			return nil, err
+		}
+	}
+	doc := text.Document(metadata)
+	doc.Title, _ = metadata["title"].(string) // a heading in the text is not what the mail is about
+	left := maxTexts
+	for i := range m.Attachments {
+		s := m.Attachments[i].section(i+1, files, left)
+		left -= size(&s)
+		doc.Sections = append(doc.Sections, s)
+	}
+	if len(doc.Sections) == 0 && doc.Title != "" { // all that it says
+		doc.Sections = []outline.Section{{Text: doc.Title}}
+	}
+	return doc, nil
+}
+
+// add adds the text in the form that is read.
+func (b *Body) add(out *outline.Builder) error {
+	if strings.TrimSpace(b.Plain) != "" || b.HTML == "" {
+		out.Paragraph(strings.Trim(lineEnds.Replace(b.Plain), "\n"))
+		return nil
+	}
+	return html.AppendPage(out, b.HTML)
+}
+
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// section returns the section of an attachment, the n-th one, if left bytes may still be read.
+func (a *Attachment) section(n int, files Files, left int) outline.Section {
+	doc, err := a.read(files, left)
+	if err != nil {
+		return outline.Section{Title: cmp.Or(outline.OneLine(a.Name), fmt.Sprintf("Attachment %d", n)), Level: 1, Text: "This attachment was not read: " + err.Error() + "."}
+	}
+	s := outline.Section{Title: cmp.Or(outline.OneLine(a.Name), outline.OneLine(doc.Title), fmt.Sprintf("Attachment %d", n)), Level: 1, Sections: doc.Sections}
+	if len(doc.Sections) > 0 && doc.Sections[0].Title == "" { // the text before the first heading is that of the attachment itself
+		first := doc.Sections[0]
+		s.Page, s.Pages, s.Text, s.Code, s.Tables = first.Page, first.Pages, first.Text, first.Code, first.Tables
+		s.Sections = append(first.Sections, doc.Sections[1:]...)
+	}
+	return s
+}
+
+func (a *Attachment) read(files Files, left int) (*outline.Document, error) {
+	switch {
+	case a.Err != nil:
+		return nil, a.Err
+	case files.Depth >= maxDepth:
+		return nil, errDeep
+	case left <= 0:
+		return nil, errTexts
+	case a.Message != nil:
+		return Tree(a.Message, Files{files.Read, files.Depth + 1})
+	case len(a.Data) == 0:
+		return nil, errEmpty
+	}
+	return files.Read(a, files.Depth+1)
+}
+
+// size returns about how many bytes a section takes.
+func size(s *outline.Section) int {
+	n := len(s.Title) + len(s.Text)
+	for _, t := range s.Tables {
+		for _, row := range slices.Concat(t.Headers, t.Rows) {
+			for _, c := range row {
+				n += len(c) + 16
+			}
+		}
+	}
+	for i := range s.Sections {
+		n += size(&s.Sections[i]) + 64
+	}
+	return n
+}
