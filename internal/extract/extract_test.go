@@ -116,6 +116,9 @@ func TestReadChoosesFormat(t *testing.T) {
 		{"noname", "", "%PDF-1.7", "", extract.ErrUnparsable},
 		{"a.docx", "application/msword", "PK", "", extract.ErrUnparsable},
 		{"a.doc", "application/msword", "x", "", extract.ErrUnsupported},
+		{"a.csv", "application/vnd.ms-excel", "plain", "plain", nil},
+		{"a", "application/vnd.ms-excel", "plain", "", extract.ErrUnparsable},
+		{"a.xls", "", "plain", "", extract.ErrUnparsable},
 		{"a.bin", "", "\x00\x01", "", extract.ErrUnsupported},
 	}
 	for _, tt := range tests {

@@ -17,6 +17,7 @@ import (
 	"quarry/internal/extract/pdf"
 	"quarry/internal/extract/plain"
 	"quarry/internal/extract/pptx"
+	"quarry/internal/extract/xls"
 	"quarry/internal/extract/xlsx"
 )
 
@@ -88,6 +89,10 @@ var formats = []*format{
 		is: xlsx.Is, read: xlsx.Read,
 	},
 	{
+		name: "Excel 97-2003 (xls)", types: []string{oldExcel, "application/msexcel", "application/x-msexcel"},
+		endings: []string{".xls"}, rare: []string{".xlt"}, is: xls.Is, read: xls.Read,
+	},
+	{
 		name: "PowerPoint (pptx)",
 		types: []string{
 			"application/vnd.openxmlformats-officedocument.presentationml.presentation",
@@ -131,7 +136,7 @@ const (
 // refused are the endings of formats that are not text and have no parser. The content of such files is not examined.
 var refused = map[string]bool{
 	".doc": true, ".ppt": true, ".rtf": true, ".epub": true,
-	".xls": true, ".xlsb": true, ".msg": true, ".zip": true, ".gz": true,
+	".xlsb": true, ".msg": true, ".zip": true, ".gz": true,
 	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".mp3": true, ".mp4": true, ".exe": true,
 }
 
@@ -187,9 +192,11 @@ func choose(in Input) (*format, error) {
 	ext := strings.ToLower(path.Ext(in.Name))
 	byEnding := first(func(f *format) bool { return f.ends(ext) || f.textual && isTextual(in.Name) })
 	switch byType := first(func(f *format) bool { return slices.Contains(f.types, declared) }); {
+	case byEnding != nil && slices.Contains(byEnding.loose, declared):
+		return byEnding, nil
 	case byType != nil && (declared != plainText || byEnding == nil):
 		return byType, nil
-	case byType != nil, byEnding != nil && slices.Contains(byEnding.loose, declared):
+	case byType != nil:
 		return byEnding, nil
 	case declared != "" && declared != "application/octet-stream" && declared != "binary/octet-stream":
 		return nil, fmt.Errorf("%w: %s", ErrUnsupported, declared)

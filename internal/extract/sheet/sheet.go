@@ -15,6 +15,7 @@ import (
 const (
 	maxCells = 2_000_000 // filled ones, merged cells repeated
 	maxDense = 4_000_000 // places of all tables, the empty ones between filled cells too
+	maxText  = 128 << 20 // bytes in all cells: a file has a text once for all cells that show it
 	maxRows  = 1 << 20   // of a sheet
 	maxCols  = 1 << 14
 )
@@ -24,7 +25,7 @@ const (
 const tableRows = 500
 
 // Book counts the cells of the sheets of one file. The zero Book is ready to use.
-type Book struct{ cells, dense int }
+type Book struct{ cells, dense, text int }
 
 // Sheet is the filled cells of one sheet. Rows and columns count from 0.
 type Sheet struct {
@@ -49,6 +50,9 @@ func (b *Book) Sheet() *Sheet { return &Sheet{book: b} }
 // Set fills a cell, in any order; of two texts for one cell the later stays. White space leaves it empty, and line breaks become
 // spaces. An error wraps outline.ErrUnparsable.
 func (s *Sheet) Set(r, c int, text string) error {
+	if s.book.text += len(text); s.book.text > maxText {
+		return fmt.Errorf("%w: its cells hold more than %d MB of text", outline.ErrUnparsable, maxText>>20)
+	}
 	if text = outline.OneLine(text); text == "" {
 		return nil
 	}

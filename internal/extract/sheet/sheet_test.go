@@ -208,4 +208,12 @@ func TestBounds(t *testing.T) {
 	if !errors.Is(err, outline.ErrUnparsable) {
 		t.Errorf("two million cells and more: %v", err)
 	}
+	long := strings.Repeat("x", 1<<20)
+	s = new(sheet.Book).Sheet()
+	for n := 0; n < 200 && (n == 0 || err == nil); n++ {
+		err = s.Set(0, 0, long)
+	}
+	if !errors.Is(err, outline.ErrUnparsable) || !strings.Contains(err.Error(), "of text") {
+		t.Errorf("one long text in many cells: %v", err)
+	}
 }
