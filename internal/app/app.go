@@ -133,7 +133,11 @@ func (a *App) open(ctx context.Context) (err error) {
 // build joins the capabilities, each built from those before it, and returns the tasks that run beside the requests:
 // the workers of the job queue, the retention of the history and of traces, and the writers of the usage counters and of metrics.
 func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []func(context.Context), err error) {
-	if a.corpus, err = openCorpus(ctx, a.cfg, a.db, a.log); err != nil {
+	kept, err := newBlobs(ctx, a.cfg, a.db)
+	if err != nil {
+		return nil, err
+	}
+	if a.corpus, err = openCorpus(ctx, a.cfg, a.db, kept, a.log); err != nil {
 		return nil, err
 	}
 	if a.doors, err = newDoors(a.cfg, a.db, a.identity.secrets); err != nil {
@@ -160,10 +164,6 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	kit.Deeds = deeds.New(a.identity.audit, a.cfg.AuditContent)
 	rows := newAgentRows(a.db, a.identity.secrets, func(all map[string]json.RawMessage) []permit.Need { return known.Needs(kit, all) })
 	selves := identity.New(rows.agents, httpapi.Rights)
-	kept, err := newBlobs(ctx, a.cfg, a.db)
-	if err != nil {
-		return nil, err
-	}
 	sessions := newSession(a.cfg, a.db, a.identity.secrets, kept, rows, selves, kit, known, models.registry, a.sinks, a.log)
 	asking.Join(subagent.Config{
 		Agents: rows.agents, Sessions: sessions.sessions, Turns: sessions.turns, Places: callPlaces(a.cfg), Log: a.log,

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"quarry/internal/blob"
 	"quarry/internal/config"
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/attribute"
@@ -49,7 +50,7 @@ type corpusServices struct {
 
 // openCorpus builds the services and drops the indexes of corpora that are gone. The replicas of the result must be
 // closed.
-func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, log *slog.Logger) (*corpusServices, error) {
+func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, kept blob.Store, log *slog.Logger) (*corpusServices, error) {
 	encoders, err := embed.NewRegistry()
 	if err != nil {
 		return nil, fmt.Errorf("load the embedded encoder: %w", err)
@@ -64,11 +65,15 @@ func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, log *slog.
 		return nil, errors.Join(err, replicas.Close())
 	}
 	queue := job.New(job.Config{Store: jobs.New(db), Log: log, Alone: cfg.Database == ""}) // the folder's lock keeps others out
+	read := ingest.Config{Corpora: rows, Documents: texts, Encoders: encoders, Index: replicas}
+	if cfg.KeepFiles {
+		read.Files = kept
+	}
 	c := &corpusServices{
 		encoders: encoders, replicas: replicas, behind: behind, jobs: queue, rows: rows, texts: texts,
 		containers: corpus.New(rows, encoders, dropped{replicas, queue}),
-		ingest:     ingest.New(ingest.Config{Corpora: rows, Documents: texts, Encoders: encoders, Index: replicas}),
-		documents:  document.NewService(texts, rows, replicas, int(cfg.MaxDeletes)),
+		ingest:     ingest.New(read),
+		documents:  document.NewService(texts, rows, replicas, kept, int(cfg.MaxDeletes)),
 		attributes: attribute.New(rows, texts, replicas, queue),
 		indexes:    rebuild.New(rows, replicas, queue),
 	}

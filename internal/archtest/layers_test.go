@@ -42,7 +42,7 @@ var groups = map[string]group{
 	"embed":    {layer: domain, uses: "encode"},
 	"llm":      {layer: domain, uses: "usage", order: ". complete registry"},
 	"identity": {layer: domain, order: "authz account audit token signin"},
-	"corpus":   {layer: domain, uses: "job embed text expr extract index search", order: ". table metadata document draft replica ingest bulk metaquery attribute rebuild"},
+	"corpus":   {layer: domain, uses: "blob job embed text expr extract index search", order: ". table metadata document draft replica ingest bulk metaquery attribute rebuild"},
 	"answer":   {layer: domain, uses: "corpus llm embed encode text expr", order: "verify/fact verify/markup verify verify/correct prompt summarize generate"},
 	"query":    {layer: domain, uses: "corpus embed text expr search answer llm", order: "measure rerank retrieve evaluate rephrase rewrite history ."},
 	"chat":     {layer: domain, uses: "query answer"},

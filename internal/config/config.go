@@ -33,6 +33,8 @@ type Config struct {
 	TLSKey    string `yaml:"tls_key"`
 	MaxJSON   int64  `yaml:"max_json"`
 	MaxUpload int64  `yaml:"max_upload"`
+	// KeepFiles keeps the bytes of uploaded files with their documents.
+	KeepFiles bool `yaml:"keep_files"`
 	// MaxArtifact is how large a file of a session may be.
 	MaxArtifact int64 `yaml:"max_artifact"`
 	// MaxDeletes is how many documents of one corpus may be in deletion at once.
@@ -137,6 +139,7 @@ var Settings = []Setting{
 	{"max_deletes", "QUARRY_MAX_DELETES", "deletions of single documents at once in one corpus; more are refused with 429", func(c *Config) any { return &c.MaxDeletes }},
 	{"max_json", "QUARRY_MAX_JSON", "largest JSON body, bytes", func(c *Config) any { return &c.MaxJSON }},
 	{"max_upload", "QUARRY_MAX_UPLOAD", "largest uploaded file, bytes", func(c *Config) any { return &c.MaxUpload }},
+	{"keep_files", "QUARRY_KEEP_FILES", "true: the bytes of an uploaded file are kept with its document, for `quarry document file` and whoever may read the document", func(c *Config) any { return &c.KeepFiles }},
 	{"max_artifact", "QUARRY_MAX_ARTIFACT", "largest file of a session with an agent, bytes", func(c *Config) any { return &c.MaxArtifact }},
 	{"allowed_origins", "QUARRY_ALLOWED_ORIGINS", "origins whose pages may call from a browser, separated by commas: https://app.example.com, https://*.example.com for every subdomain, * for all; empty allows none", func(c *Config) any { return &c.AllowedOrigins }},
 	{"sign_in_hours", "QUARRY_SIGN_IN_HOURS", "how long a person who works on stays signed in after password or code, hours", func(c *Config) any { return &c.SignInHours }},

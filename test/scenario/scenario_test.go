@@ -45,6 +45,7 @@ func startTapped(t *testing.T, database string, set func(*config.Config)) (*app.
 	cfg.MaxJSON = 2 << 20            // so that scenarios of too large bodies stay small
 	cfg.TrustedProxies = "127.0.0.1" // so that scenarios of too many attempts come from elsewhere
 	cfg.MaxDeletes = 2               // so that few calls at once are too many
+	cfg.KeepFiles = true
 	web, other, safe := site.Start(t, false), site.Start(t, false), site.Start(t, true)
 	cfg.OutboundAllow, cfg.WebSearchURL, cfg.WebSearchKey = "127.0.0.1", web.URL, site.Key
 	set(&cfg)

@@ -14,6 +14,7 @@ type Cmd struct {
 	Get    getCmd    `cmd:"" help:"Read one document with its parts."`
 	List   listCmd   `cmd:"" help:"List the documents of a corpus, by id."`
 	Update updateCmd `cmd:"" help:"Change the metadata of a document."`
+	File   fileCmd   `cmd:"" help:"Download the file that a document was read from."`
 	Delete deleteCmd `cmd:"" help:"Delete documents."`
 }
 

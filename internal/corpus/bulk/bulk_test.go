@@ -101,7 +101,7 @@ func withFixture(t *testing.T, documents int, test func(*fixture)) {
 		h.queue = job.New(job.Config{Store: failingJobs{new(jobtest.Memory), &h.power}, Log: slog.New(slog.DiscardHandler), Workers: 1})
 		store := failingDocuments{h.documents, &h.power}
 		h.bulk = bulk.New(bulk.Config{Corpora: h.documents.Corpora(), Store: store, Index: h.documents, Jobs: h.queue,
-			Documents: document.NewService(store, h.documents.Corpora(), h.documents, 64)})
+			Documents: document.NewService(store, h.documents.Corpora(), h.documents, nil, 64)})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() {

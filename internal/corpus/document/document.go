@@ -26,6 +26,7 @@ type Document struct {
 	Parts    []Part
 	Digest   string // SHA-256 of what the client sent, to tell an identical repeat from a different one
 	Usage    StorageUsage
+	File     *File     // to be kept with the document, whose content is held; nil for none, and when it is read
 	Created  time.Time // by the store; zero in documents from before it was kept
 	Updated  time.Time // by the store: grows with every change, so it identifies a state of the document
 }
@@ -217,6 +218,8 @@ type Store interface {
 	Amend(ctx context.Context, corpusNo, epoch int64, edits []Edit) (seq int64, err error)
 	// Image reads an image of a document with its bytes; fault.KindNotFound "image_not_found" or "document_not_found".
 	Image(ctx context.Context, corpusNo int64, docID, imageID string) (Image, error)
+	// File returns the file that a document was read from; fault.KindNotFound "file_not_found" or "document_not_found".
+	File(ctx context.Context, corpusNo int64, docID string) (File, error)
 	// Get reads a document, with its parts (without vectors) when parts is set.
 	Get(ctx context.Context, corpusNo int64, docID string, parts bool) (*Document, error)
 	// Whole reads a document with its parts and their vectors, all of one version of it.

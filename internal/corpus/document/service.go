@@ -23,13 +23,14 @@ type Service struct {
 	store   Store
 	corpora corpus.Reader
 	indexer Indexer
+	files   Contents
 	deletes gate // corpus → deletions under way
 	updates gate // document → updates under way
 }
 
 // NewService returns a service that deletes at most maxDeletes documents of a corpus at once.
-func NewService(s Store, c corpus.Reader, i Indexer, maxDeletes int) *Service {
-	return &Service{store: s, corpora: c, indexer: i, deletes: gate{most: maxDeletes}, updates: gate{most: 1}}
+func NewService(s Store, c corpus.Reader, i Indexer, f Contents, maxDeletes int) *Service {
+	return &Service{store: s, corpora: c, indexer: i, files: f, deletes: gate{most: maxDeletes}, updates: gate{most: 1}}
 }
 
 // Get reads a document with its parts.

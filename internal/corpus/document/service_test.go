@@ -25,7 +25,7 @@ func newMemory(t *testing.T, n int) (*documenttest.Memory, *document.Service) {
 			t.Fatal(err)
 		}
 	}
-	return m, document.NewService(m, m.Corpora(), m, 64)
+	return m, document.NewService(m, m.Corpora(), m, nil, 64)
 }
 
 func TestList(t *testing.T) {

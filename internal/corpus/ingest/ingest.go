@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 
+	"quarry/internal/blob"
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
 	"quarry/internal/embed"
@@ -35,6 +37,13 @@ type Config struct {
 	Documents Store
 	Encoders  Encoders
 	Index     document.Indexer
+	Files     Files // where uploaded files are kept with their documents; nil keeps none
+}
+
+// Files is what ingest needs of blob.Store.
+type Files interface {
+	Put(ctx context.Context, r io.Reader, limit int64) (blob.Blob, error)
+	Release(ctx context.Context, b blob.Blob) error
 }
 
 // Service is the use cases that add documents. Safe for concurrent use.

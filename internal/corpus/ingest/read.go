@@ -40,6 +40,7 @@ func (u *Upload) read() (d draft.Structured, err error) {
 	case err != nil:
 		return d, fmt.Errorf("read file: %w", err)
 	}
+	u.found, _ = tree.Metadata["Content-Type"].(string)
 	found, err := json.Marshal(tree.Metadata)
 	if err != nil {
 		return d, fmt.Errorf("encode extracted metadata: %w", err)

@@ -1,9 +1,13 @@
 package ingest
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"path"
 
 	"quarry/internal/corpus/document"
 	"quarry/internal/corpus/draft"
@@ -23,6 +27,8 @@ type Upload struct {
 	Options     []json.RawMessage // the other parts of the form as sent, for the digest
 	Draft       document.Draft    // the document that a JSON file holds; nil for files to be read
 	Replace     bool              // see Options
+
+	found string // media type of the format that it was read as
 }
 
 // Upload adds the document in a file. A repeated identical upload returns the stored document and changes nothing; any
@@ -33,7 +39,7 @@ func (s *Service) Upload(ctx context.Context, corpusKey string, u Upload) (*Adde
 		return nil, err
 	}
 	d := u.Draft
-	if d == nil {
+	if u.found = "application/json"; d == nil {
 		if d, err = s.Read(ctx, &u); err != nil {
 			return nil, err
 		}
@@ -43,6 +49,11 @@ func (s *Service) Upload(ctx context.Context, corpusKey string, u Upload) (*Adde
 		return nil, u.place(err)
 	}
 	doc.Digest = draft.FileDigest(u.Data, u.Options...)
+	release, err := s.keep(ctx, &u, doc)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	for {
 		out, err := s.commit(ctx, c, doc, Options{Wait: Searchable, Replace: u.Replace})
 		var taken *document.Exists
@@ -60,6 +71,19 @@ func (s *Service) Upload(ctx context.Context, corpusKey string, u Upload) (*Adde
 			return nil, err
 		} // deleted meanwhile: try again
 	}
+}
+
+// keep stores the bytes of a file, where files are kept, and has doc refer to them. Whoever has stored doc releases them.
+func (s *Service) keep(ctx context.Context, u *Upload, doc *document.Document) (release func(), err error) {
+	if s.cfg.Files == nil {
+		return func() {}, nil
+	}
+	b, err := s.cfg.Files.Put(ctx, bytes.NewReader(u.Data), int64(len(u.Data)))
+	if err != nil {
+		return nil, fmt.Errorf("keep file: %w", err)
+	}
+	doc.File = &document.File{Name: path.Base(cmp.Or(u.Name, u.ID)), MIME: u.found, Blob: b}
+	return func() { _ = s.cfg.Files.Release(context.WithoutCancel(ctx), b) }, nil // a hold too many is found at the next start
 }
 
 // Read returns the document in a file; it parses as soon as fewer than the maximum are being parsed. Its faults name fields of

@@ -36,14 +36,15 @@ func New(i *ingest.Service, d *document.Service, c *page.Cursors, l Limits) *Are
 // Handlers returns the handler of each operation.
 func (a *Area) Handlers() map[string]httpapi.Handler {
 	return map[string]httpapi.Handler{
-		"createCorpusDocument": a.create,
-		"listCorpusDocuments":  a.list,
-		"getCorpusDocument":    a.get,
-		"deleteCorpusDocument": a.delete,
-		"uploadFile":           a.upload,
-		"getImage":             a.image,
-		"listTableExtractors":  a.extractors,
-		"getLimits":            a.getLimits,
+		"createCorpusDocument":  a.create,
+		"listCorpusDocuments":   a.list,
+		"getCorpusDocument":     a.get,
+		"deleteCorpusDocument":  a.delete,
+		"uploadFile":            a.upload,
+		"getImage":              a.image,
+		"getCorpusDocumentFile": a.file,
+		"listTableExtractors":   a.extractors,
+		"getLimits":             a.getLimits,
 
 		"updateCorpusDocument":          a.amend(true),
 		"replaceCorpusDocumentMetadata": a.amend(false),

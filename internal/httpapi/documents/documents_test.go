@@ -35,7 +35,7 @@ func newServer(t *testing.T, c corpus.Corpus) (*documenttest.Memory, http.Handle
 	cursors := page.NewCursors([]byte("a secret of the installation"))
 	area := documents.New(
 		ingest.New(ingest.Config{Corpora: m.Corpora(), Documents: m, Encoders: &documenttest.Encoder{}, Index: m}),
-		document.NewService(m, m.Corpora(), m, 2), cursors, documents.Limits{Upload: maxUpload})
+		document.NewService(m, m.Corpora(), m, nil, 2), cursors, documents.Limits{Upload: maxUpload})
 	s, err := httpapi.New(httpapi.Config{
 		Authenticate: func(context.Context, httpapi.Credential) (authz.Principal, error) {
 			return authz.Principal{Kind: authz.User, ID: "usr_1", APIRoles: []string{"owner"}}, nil

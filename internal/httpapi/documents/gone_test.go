@@ -71,7 +71,7 @@ func TestClientGone(t *testing.T) {
 				},
 				Areas: []httpapi.Area{documents.New(
 					ingest.New(ingest.Config{Corpora: m.Corpora(), Documents: m, Encoders: encoder, Index: m}),
-					document.NewService(m, m.Corpora(), m, 2), page.NewCursors([]byte("a secret of the installation")), documents.Limits{Upload: maxUpload})},
+					document.NewService(m, m.Corpora(), m, nil, 2), page.NewCursors([]byte("a secret of the installation")), documents.Limits{Upload: maxUpload})},
 				MaxJSON: 1 << 20, Log: slog.New(slog.DiscardHandler),
 			})
 			if err != nil {

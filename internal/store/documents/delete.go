@@ -35,6 +35,9 @@ func (s *Store) Delete(ctx context.Context, corpusNo, epoch int64, seen *documen
 		if err != nil {
 			return fmt.Errorf("delete document: %w", err)
 		}
+		if err := dropFiles(tx, g.no); err != nil {
+			return err
+		}
 		seq, err = tally{op: document.OpDelete, nos: []int64{g.no}, documents: -1, parts: -g.parts, characters: -g.characters,
 			metadata: -g.metadata}.write(tx, corpusNo, epoch)
 		return err
@@ -104,6 +107,9 @@ func (s *Store) DeleteMany(ctx context.Context, corpusNo, epoch int64, ids []str
 		for _, g := range all {
 			t.nos = append(t.nos, g.no)
 			t.parts, t.characters, t.metadata = t.parts-g.parts, t.characters-g.characters, t.metadata-g.metadata
+		}
+		if err := dropFiles(tx, t.nos...); err != nil {
+			return err
 		}
 		seq, err = t.write(tx, corpusNo, epoch)
 		return err

@@ -139,7 +139,7 @@ func (r *record) insertBody(tx *store.Tx, no int64) error {
 			return fmt.Errorf("write image: %w", err)
 		}
 	}
-	return nil
+	return r.insertFile(tx, no)
 }
 
 // insertParts[n] inserts n parts.

@@ -120,6 +120,9 @@ func sweepReplaced(tx *store.Tx) (bool, error) {
 		nos = append(nos, d[0])
 	}
 	nos = padded(nos, 0)
+	if err := dropFilesOf(tx, store.List(1, len(nos)), nos...); err != nil {
+		return false, err
+	}
 	if err := tx.Exec(`DELETE FROM documents WHERE no IN (`+store.List(1, len(nos))+`)`, nos...); err != nil {
 		return false, fmt.Errorf("remove replaced documents: %w", err)
 	}

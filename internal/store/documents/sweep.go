@@ -98,6 +98,9 @@ func sweepDocuments(tx *store.Tx, generation, _ int64) (bool, error) {
 		}
 		last = d[0]
 	}
+	if err := dropFilesOf(tx, `SELECT no FROM documents WHERE shelf = $1 AND no <= $2`, generation, last); err != nil {
+		return false, err
+	}
 	if err := tx.Exec(`DELETE FROM documents WHERE shelf = $1 AND no <= $2`, generation, last); err != nil {
 		return false, fmt.Errorf("remove documents: %w", err)
 	}

@@ -87,7 +87,7 @@ func newBench(t *testing.T) *bench {
 	log := slog.New(slog.NewTextHandler(&b.log, nil))
 	queue := job.New(job.Config{Store: new(jobtest.Memory), Log: slog.New(slog.DiscardHandler)})
 	changing := bulk.New(bulk.Config{
-		Corpora: b.rows.Corpora(), Store: b.rows, Index: b.rows, Jobs: queue, Documents: document.NewService(b.rows, b.rows.Corpora(), b.rows, 64),
+		Corpora: b.rows.Corpora(), Store: b.rows, Index: b.rows, Jobs: queue, Documents: document.NewService(b.rows, b.rows.Corpora(), b.rows, nil, 64),
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
