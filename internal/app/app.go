@@ -35,6 +35,7 @@ import (
 	"quarry/internal/query"
 	"quarry/internal/query/history"
 	"quarry/internal/query/retrieve"
+	"quarry/internal/reader"
 	"quarry/internal/store"
 	sqlagents "quarry/internal/store/agents"
 	"quarry/internal/store/documents"
@@ -52,6 +53,7 @@ type App struct {
 	identity *identityServices
 	corpus   *corpusServices
 	doors    doors
+	files    *reader.Pool   // nil where this process parses files itself
 	exporter *otlp.Exporter // nil where spans are not sent
 	sinks    trace.Sinks    // what hears of the spans of agents
 	server   *httpapi.Server
@@ -79,11 +81,16 @@ type App struct {
 
 // Open takes the data folder, listens, opens the database and builds the services; Serve answers requests. Errors:
 // *SettingError, *HeldError, *PortError, *FolderError, or what the database says.
-func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
+//
+// Files are parsed by processes of the command worker, which calls reader.Work; without one, as in tests, by this process.
+func Open(ctx context.Context, cfg config.Config, log *slog.Logger, worker ...string) (*App, error) {
 	if err := cpu.Use(cfg.Kernel); err != nil {
 		return nil, err
 	}
 	a := &App{cfg: cfg, log: log}
+	if len(worker) > 0 {
+		a.files = newReader(cfg, worker, log)
+	}
 	if err := a.open(ctx); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -137,7 +144,7 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	if err != nil {
 		return nil, err
 	}
-	if a.corpus, err = openCorpus(ctx, a.cfg, a.db, kept, a.log); err != nil {
+	if a.corpus, err = openCorpus(ctx, a.cfg, a.db, kept, a.files, a.log); err != nil {
 		return nil, err
 	}
 	if a.doors, err = newDoors(a.cfg, a.db, a.identity.secrets); err != nil {
@@ -208,6 +215,9 @@ func (a *App) Close() error {
 	}
 	if a.stopCounting != nil {
 		a.stopCounting()
+	}
+	if a.files != nil {
+		a.files.Close()
 	}
 	if a.corpus != nil {
 		errs = append(errs, a.corpus.replicas.Close())

@@ -26,6 +26,7 @@ import (
 	httpqueries "quarry/internal/httpapi/queries"
 	"quarry/internal/job"
 	"quarry/internal/page"
+	"quarry/internal/reader"
 	"quarry/internal/store"
 	"quarry/internal/store/corpora"
 	"quarry/internal/store/documents"
@@ -50,7 +51,7 @@ type corpusServices struct {
 
 // openCorpus builds the services and drops the indexes of corpora that are gone. The replicas of the result must be
 // closed.
-func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, kept blob.Store, log *slog.Logger) (*corpusServices, error) {
+func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, kept blob.Store, files *reader.Pool, log *slog.Logger) (*corpusServices, error) {
 	encoders, err := embed.NewRegistry()
 	if err != nil {
 		return nil, fmt.Errorf("load the embedded encoder: %w", err)
@@ -65,14 +66,17 @@ func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, kept blob.
 		return nil, errors.Join(err, replicas.Close())
 	}
 	queue := job.New(job.Config{Store: jobs.New(db), Log: log, Alone: cfg.Database == ""}) // the folder's lock keeps others out
-	read := ingest.Config{Corpora: rows, Documents: texts, Encoders: encoders, Index: replicas}
+	adding := ingest.Config{Corpora: rows, Documents: texts, Encoders: encoders, Index: replicas}
 	if cfg.KeepFiles {
-		read.Files = kept
+		adding.Files = kept
+	}
+	if files != nil {
+		adding.Reader = files
 	}
 	c := &corpusServices{
 		encoders: encoders, replicas: replicas, behind: behind, jobs: queue, rows: rows, texts: texts,
 		containers: corpus.New(rows, encoders, dropped{replicas, queue}),
-		ingest:     ingest.New(read),
+		ingest:     ingest.New(adding),
 		documents:  document.NewService(texts, rows, replicas, kept, int(cfg.MaxDeletes)),
 		attributes: attribute.New(rows, texts, replicas, queue),
 		indexes:    rebuild.New(rows, replicas, queue),
@@ -81,6 +85,13 @@ func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, kept blob.
 	queue.Handle(job.ReplaceFilterAttributes, c.attributes.Replace)
 	queue.Handle(job.RebuildVectorIndex, c.indexes.Rebuild)
 	return c, nil
+}
+
+// newReader returns what parses files, by the settings.
+func newReader(cfg config.Config, worker []string, log *slog.Logger) *reader.Pool {
+	return reader.New(reader.Config{
+		Command: worker, Memory: cfg.ParseMemory, Time: time.Duration(cfg.ParseSeconds) * time.Second, Log: log,
+	})
 }
 
 // areas returns the handlers of these services.

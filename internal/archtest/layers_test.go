@@ -60,6 +60,7 @@ var groups = map[string]group{
 	"webget":    {layer: adapter, uses: "agent outbound"},
 	"websearch": {layer: adapter, uses: "agent outbound"},
 	"otlp":      {layer: adapter, uses: "trace outbound"},
+	"reader":    {layer: adapter, uses: "extract"},
 	"provider":  {layer: adapter, uses: "llm embed text oauth outbound"},
 
 	"api":      {layer: transport},
@@ -68,8 +69,8 @@ var groups = map[string]group{
 	"mcpserve": {layer: transport, uses: "httpapi agent"},
 
 	"config": {layer: assembly, uses: "llm text outbound"},
-	"app":    {layer: assembly, uses: "config console httpapi mcpserve store blobstore trace otlp outbound oauth mcpclient messenger webget websearch provider identity usage job llm embed corpus query answer chat agent glossary blob index metric"},
-	"cli":    {layer: assembly, uses: "app config mcpserve identity corpus query answer embed encode extract folder glossary text"},
+	"app":    {layer: assembly, uses: "config console httpapi mcpserve store blobstore trace otlp outbound oauth mcpclient messenger webget websearch provider reader identity usage job llm embed corpus query answer chat agent glossary blob index metric"},
+	"cli":    {layer: assembly, uses: "app config mcpserve reader identity corpus query answer embed encode extract folder glossary text"},
 
 	"testkit": {layer: tests}, "archtest": {layer: tests},
 }
@@ -106,6 +107,6 @@ var forbidden = []struct {
 	{under("httpapi"), "database/sql", "SQL lives under store/"},
 	{not(under("httpapi", "api", "testkit", "archtest")), "quarry/internal/api", "wire types are for httpapi and tests"},
 	{not(under("store")), "database/sql", "SQL lives under store/"},
-	{not(either(inLayer(tests), under("cli/console"))), "os/exec", "processes are started by sandbox, ocr, poppler, extract/worker and cli/console (the browser) only"},
+	{not(either(inLayer(tests), under("reader", "cli/console"))), "os/exec", "processes are started by reader (parsers) and cli/console (the browser) only"},
 	{not(inLayer(tests)), "quarry/internal/testkit", "test fixtures stay out of the product"},
 }

@@ -73,6 +73,7 @@ type root struct {
 	Version    versionCmd       `cmd:"" group:"operate" help:"Print the version."`
 	Completion completionCmd    `cmd:"" group:"operate" help:"Print a shell completion script."`
 	Complete   completeCmd      `cmd:"" name:"__complete" hidden:""`
+	Worker     workerCmd        `cmd:"" hidden:""`
 }
 
 // Help is printed above the list of commands.

@@ -7,6 +7,7 @@ import (
 	"quarry/internal/app"
 	"quarry/internal/cli/command"
 	"quarry/internal/config"
+	"quarry/internal/reader"
 )
 
 type serveCmd struct {
@@ -35,7 +36,11 @@ func (c *serveCmd) Run(e *command.Env) error {
 	if cfg.Listen == "" { // which a program without a listener may be opened with
 		return command.Failed(command.ExitUsage, "setting listen is empty: write host:port, such as 127.0.0.1:9000, or a port alone")
 	}
-	a, err := app.Open(e.Ctx, cfg, command.NewLog(e.Err, cfg))
+	program, err := reader.Program()
+	if err != nil {
+		return err
+	}
+	a, err := app.Open(e.Ctx, cfg, command.NewLog(e.Err, cfg), program, "worker")
 	if err != nil {
 		return command.StartFailure(err)
 	}

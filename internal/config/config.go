@@ -94,6 +94,9 @@ type Config struct {
 	MaxQueryCorpora int64 `yaml:"max_query_corpora"`
 	// IndexRestMinutes is how long nothing must be written to an index before it is merged into as few segments as possible.
 	IndexRestMinutes int64 `yaml:"index_rest_minutes"`
+	// ParseMemory is how much memory the process that parses a file holds at most, ParseSeconds how long it may take.
+	ParseMemory  int64 `yaml:"parse_memory"`
+	ParseSeconds int64 `yaml:"parse_seconds"`
 	// MaxBodies is how much memory bodies of requests take at once.
 	MaxBodies int64 `yaml:"max_bodies"`
 }
@@ -140,6 +143,8 @@ var Settings = []Setting{
 	{"max_json", "QUARRY_MAX_JSON", "largest JSON body, bytes", func(c *Config) any { return &c.MaxJSON }},
 	{"max_upload", "QUARRY_MAX_UPLOAD", "largest uploaded file, bytes", func(c *Config) any { return &c.MaxUpload }},
 	{"keep_files", "QUARRY_KEEP_FILES", "true: the bytes of an uploaded file are kept with its document, for `quarry document file` and whoever may read the document", func(c *Config) any { return &c.KeepFiles }},
+	{"parse_memory", "QUARRY_PARSE_MEMORY", "memory that the process which parses a file may hold, bytes; a file that needs more is refused with 400; there are as many such processes as processors", func(c *Config) any { return &c.ParseMemory }},
+	{"parse_seconds", "QUARRY_PARSE_SECONDS", "how long a file may be parsed, seconds; one that takes longer is refused with 400", func(c *Config) any { return &c.ParseSeconds }},
 	{"max_artifact", "QUARRY_MAX_ARTIFACT", "largest file of a session with an agent, bytes", func(c *Config) any { return &c.MaxArtifact }},
 	{"allowed_origins", "QUARRY_ALLOWED_ORIGINS", "origins whose pages may call from a browser, separated by commas: https://app.example.com, https://*.example.com for every subdomain, * for all; empty allows none", func(c *Config) any { return &c.AllowedOrigins }},
 	{"sign_in_hours", "QUARRY_SIGN_IN_HOURS", "how long a person who works on stays signed in after password or code, hours", func(c *Config) any { return &c.SignInHours }},
@@ -183,7 +188,7 @@ func Default() Config {
 		ModelAliases: strings.Join(registry.DefaultAliases, ","),
 		MaxExpensive: 64, MaxExpensiveTotal: 256, MaxExpensiveWaiting: 1024, ExpensiveWait: 10, MaxBodies: 512 << 20,
 		MaxRemote: 1024, MaxRemoteTotal: 2048, MaxTurns: 2048, MaxStepTransitions: 500, MaxModelCalls: 100,
-		MaxQueryCorpora: 1000, IndexRestMinutes: 10,
+		ParseMemory: 512 << 20, ParseSeconds: 60, MaxQueryCorpora: 1000, IndexRestMinutes: 10,
 	}
 }
 
@@ -203,6 +208,9 @@ func (c *Config) ReadEnv(lookup func(string) (string, bool)) error {
 
 // maxSignIn is a year, in hours.
 const maxSignIn = 8_760
+
+// minParseMemory is what a process that parses files needs before it has one.
+const minParseMemory = 64 << 20
 
 // maxDays is a hundred years, which a time.Duration holds.
 const maxDays = 36_500
@@ -237,6 +245,9 @@ func (c *Config) Check() error {
 	}
 	if c.MaxJSON < 1 || c.MaxUpload < 1 || c.MaxArtifact < 1 {
 		return errors.New("settings max_json, max_upload and max_artifact must be at least 1 byte")
+	}
+	if c.ParseMemory < minParseMemory || c.ParseSeconds < 1 || c.ParseSeconds > maxWait {
+		return fmt.Errorf("settings parse_memory and parse_seconds must be at least %d bytes, and between 1 and %d seconds", minParseMemory, maxWait)
 	}
 	if err := checkPublicURL(c.PublicURL); err != nil {
 		return err

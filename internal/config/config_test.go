@@ -45,6 +45,8 @@ func TestRefusals(t *testing.T) {
 		{"QUARRY_MAX_JSON", "many", "QUARRY_MAX_JSON"},
 		{"QUARRY_MAX_UPLOAD", "0", "max_upload"},
 		{"QUARRY_MAX_ARTIFACT", "0", "max_artifact"},
+		{"QUARRY_PARSE_MEMORY", "1000000", "parse_memory"},
+		{"QUARRY_PARSE_SECONDS", "0", "parse_seconds must be at least 67108864 bytes, and between 1 and 3600 seconds"},
 		{"QUARRY_RATE_LIMIT", "-1", "rate_limit"},
 		{"QUARRY_RATE_LIMIT", "1000001", "rate_limit"},
 		{"QUARRY_RATE_BURST", "10", "rate_burst"},

@@ -23,6 +23,8 @@ var (
 	ErrUnsupported = errors.New("the file type is not supported")
 	// ErrEmpty means a file of no bytes (contract: 400).
 	ErrEmpty = errors.New("the file is empty")
+	// ErrStopped means a file whose parser, a process of its own, was stopped at a limit or has crashed (contract: 400).
+	ErrStopped = errors.New("the parser was stopped")
 )
 
 // Options are choices of the caller; Document, Section, Table, Mark and Range are the tree that Read returns.
@@ -46,30 +48,62 @@ type Input struct {
 	Options
 }
 
+// Choice is a file and the format that it is read as.
+type Choice struct {
+	in     Input
+	format *format
+}
+
+// Choose returns the format of a file. Errors wrap ErrUnsupported or ErrEmpty.
+func Choose(in Input) (Choice, error) {
+	f, err := choose(in)
+	if err == nil && len(in.Data) == 0 {
+		err = ErrEmpty
+	}
+	return Choice{in, f}, err
+}
+
+// Stage is what reading the file is called in errors.
+func (c Choice) Stage() string { return "read " + c.format.mediaType() }
+
 // Read parses a file. The document of a file without readable text has no sections. Errors wrap ErrUnsupported,
 // ErrEmpty or one of the others above, checked in this order.
 func Read(in Input) (*Document, error) { return read(in, 0) }
 
 // read is Read for a file that lies depth files deep in others.
 func read(in Input, depth int) (*Document, error) {
-	f, err := choose(in)
+	c, err := Choose(in)
 	if err != nil {
 		return nil, err
 	}
-	if len(in.Data) == 0 {
-		return nil, ErrEmpty
-	}
-	doc, err := parse(in, f, depth)
+	return c.read(depth)
+}
+
+// Read is the function Read for a format that was chosen.
+func (c Choice) Read() (*Document, error) { return c.read(0) }
+
+func (c Choice) read(depth int) (*Document, error) {
+	doc, err := parse(c.in, c.format, depth)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", f.mediaType(), err)
+		return nil, fmt.Errorf("%s: %w", c.Stage(), err)
 	}
 	if _, ok := doc.Metadata["Content-Type"]; !ok {
-		doc.Metadata["Content-Type"] = f.mediaType()
+		doc.Metadata["Content-Type"] = c.format.mediaType()
 	}
 	if doc.Title != "" {
 		doc.Metadata["title"] = doc.Title
 	}
 	return doc, nil
+}
+
+// Plain reports whether a file is characters that a format of plain characters is read from: its parser needs no process of
+// its own. Where it looks at the content, it parses nothing.
+func Plain(in Input) bool {
+	if binary(in.Data) && !marked(in.Data) {
+		return false
+	}
+	f, err := choose(in)
+	return err == nil && f.plain
 }
 
 // parse reads a file of a known format.

@@ -31,6 +31,8 @@ type format struct {
 	loose []string
 	// endings are those of file names, in lower case; rare ones are read, but not looked for in folders.
 	endings, rare []string
+	// plain is set for formats of plain characters whose parsers are simple enough to run inside the service.
+	plain bool
 	// textual has it read the kinds of files in textual.go, too.
 	textual bool
 	// is recognises the format by its first bytes; nil where they tell nothing.
@@ -48,24 +50,24 @@ type format struct {
 // comes last.
 var formats = []*format{
 	{
-		name: "plain text", types: []string{plainText}, endings: []string{".txt", ".text"}, textual: true,
+		name: "plain text", types: []string{plainText}, endings: []string{".txt", ".text"}, plain: true, textual: true,
 		is: isText, readText: plain.Read,
 	},
 	{
 		name: "Markdown", types: []string{"text/markdown", "text/x-markdown"}, endings: []string{".md", ".markdown"}, rare: []string{".mdown"},
-		readText: markdown.Read,
+		plain: true, readText: markdown.Read,
 	},
 	{
 		name: "HTML", types: []string{htmlPage, "application/xhtml+xml"}, endings: []string{".html", ".htm"}, rare: []string{".xhtml", ".lxml"},
-		is: isPage, readText: html.Read,
+		plain: true, is: isPage, readText: html.Read,
 	},
 	{
 		name: "CSV", types: []string{"text/csv", "application/csv", "text/x-csv"}, loose: []string{oldExcel}, endings: []string{".csv"},
-		readText: csv.Read,
+		plain: true, readText: csv.Read,
 	},
 	{
 		name: "TSV", types: []string{"text/tab-separated-values"}, endings: []string{".tsv"}, rare: []string{".tab"},
-		readText: csv.Read,
+		plain: true, readText: csv.Read,
 	},
 	{
 		name: "Word (docx)",

@@ -14,6 +14,7 @@ import (
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
 	"quarry/internal/embed"
+	"quarry/internal/extract"
 	"quarry/internal/fault"
 )
 
@@ -31,13 +32,27 @@ type Encoders interface {
 	Get(name string) (embed.Encoder, error)
 }
 
+// Reader reads files; package reader has one that leaves it to processes. Its errors are those of extract.Read, and
+// extract.ErrStopped; others mean that the service could not do it.
+type Reader interface {
+	Read(ctx context.Context, in extract.Input) (*extract.Document, error)
+}
+
+// here is the Reader that parses in this process.
+type here struct{}
+
+func (here) Read(_ context.Context, in extract.Input) (*extract.Document, error) {
+	return extract.Read(in)
+}
+
 // Config is what a Service works with.
 type Config struct {
 	Corpora   corpus.Reader
 	Documents Store
 	Encoders  Encoders
 	Index     document.Indexer
-	Files     Files // where uploaded files are kept with their documents; nil keeps none
+	Files     Files  // where uploaded files are kept with their documents; nil keeps none
+	Reader    Reader // of files; nil parses in this process
 }
 
 // Files is what ingest needs of blob.Store.
@@ -50,11 +65,14 @@ type Files interface {
 type Service struct {
 	cfg     Config
 	turns   turns
-	readers chan struct{} // bounds the files parsed at once, as each may use the memory that extract allows
+	readers chan struct{} // bounds the files parsed at once, as each may use the memory that a parser may
 }
 
 // New returns a service.
 func New(c Config) *Service {
+	if c.Reader == nil {
+		c.Reader = here{}
+	}
 	return &Service{c, turns{now: map[place]chan struct{}{}}, make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 

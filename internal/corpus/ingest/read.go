@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,14 +27,15 @@ func Supported(name, contentType string) error {
 }
 
 // read parses a file as a structured document whose sections are those below its headings.
-func (u *Upload) read() (d draft.Structured, err error) {
-	tree, err := extract.Read(extract.Input{Name: u.Name, ContentType: u.ContentType, Data: u.Data, Options: u.Reading})
+func (s *Service) read(ctx context.Context, u *Upload) (d draft.Structured, err error) {
+	tree, err := s.cfg.Reader.Read(ctx, extract.Input{Name: u.Name, ContentType: u.ContentType, Data: u.Data, Options: u.Reading})
 	switch {
 	case errors.Is(err, extract.ErrUnsupported):
 		return d, fault.MediaType("%s; %s", err, readable)
 	case errors.Is(err, extract.ErrEmpty):
 		return d, fault.InvalidField("file", "must not be empty")
-	case errors.Is(err, extract.ErrUnparsable), errors.Is(err, extract.ErrProtected), errors.Is(err, extract.ErrNoText):
+	case errors.Is(err, extract.ErrUnparsable), errors.Is(err, extract.ErrProtected), errors.Is(err, extract.ErrNoText),
+		errors.Is(err, extract.ErrStopped):
 		f := fault.InvalidField("file", "%s", err)
 		f.Text = err.Error()
 		return d, f

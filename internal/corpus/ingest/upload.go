@@ -101,7 +101,7 @@ func (s *Service) Parse(ctx context.Context, u *Upload) (draft.Structured, error
 	select {
 	case s.readers <- struct{}{}:
 		defer func() { <-s.readers }()
-		return u.read()
+		return s.read(ctx, u)
 	case <-ctx.Done():
 		return draft.Structured{}, ctx.Err()
 	}

@@ -1,0 +1,6 @@
+//go:build unix && !linux
+
+package reader
+
+// restrict does nothing: only Linux has Landlock.
+func restrict() error { return nil }
