@@ -115,7 +115,7 @@ func TestReadChoosesFormat(t *testing.T) {
 		{"a.ppt", "", "x", "", extract.ErrUnsupported},
 		{"noname", "", "%PDF-1.7", "", extract.ErrUnparsable},
 		{"a.docx", "application/msword", "PK", "", extract.ErrUnparsable},
-		{"a.doc", "application/msword", "x", "", extract.ErrUnsupported},
+		{"a.doc", "application/msword", "x", "", extract.ErrUnparsable},
 		{"a.csv", "application/vnd.ms-excel", "plain", "plain", nil},
 		{"a", "application/vnd.ms-excel", "plain", "", extract.ErrUnparsable},
 		{"a.xls", "", "plain", "", extract.ErrUnparsable},

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"quarry/internal/extract/csv"
+	"quarry/internal/extract/doc"
 	"quarry/internal/extract/docx"
 	"quarry/internal/extract/html"
 	"quarry/internal/extract/mail"
@@ -76,8 +77,12 @@ var formats = []*format{
 			"application/vnd.openxmlformats-officedocument.wordprocessingml.template",
 			"application/vnd.ms-word.document.macroenabled.12",
 		},
-		loose: []string{"application/msword"}, endings: []string{".docx"}, rare: []string{".docm", ".dotx"},
+		loose: []string{oldWord}, endings: []string{".docx"}, rare: []string{".docm", ".dotx"},
 		is: docx.Is, read: docx.Read,
+	},
+	{
+		name: "Word 97-2003 (doc)", types: []string{oldWord, "application/x-msword"},
+		endings: []string{".doc"}, rare: []string{".dot"}, is: doc.Is, read: doc.Read,
 	},
 	{
 		name: "Excel (xlsx)",
@@ -132,12 +137,13 @@ const (
 	plainText    = "text/plain"
 	htmlPage     = "text/html"
 	openDocument = "application/vnd.oasis.opendocument."
+	oldWord      = "application/msword"
 	oldExcel     = "application/vnd.ms-excel" // which browsers on Windows also send for CSV
 )
 
 // refused are the endings of formats that are not text and have no parser. The content of such files is not examined.
 var refused = map[string]bool{
-	".doc": true, ".ppt": true, ".rtf": true, ".epub": true,
+	".ppt": true, ".rtf": true, ".epub": true,
 	".xlsb": true, ".msg": true, ".zip": true, ".gz": true,
 	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".mp3": true, ".mp4": true, ".exe": true,
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"quarry/internal/extract/archive"
+	"quarry/internal/extract/numeral"
 )
 
 // maxLevels is the number of levels that a list in Word has.
@@ -156,13 +157,13 @@ func (r *reader) numberText(c *counter, numID, pattern string) string {
 func spell(n int, format string) string {
 	switch format {
 	case "lowerLetter":
-		return strings.ToLower(letters(n))
+		return strings.ToLower(numeral.Letters(n))
 	case "upperLetter":
-		return letters(n)
+		return numeral.Letters(n)
 	case "lowerRoman":
-		return strings.ToLower(roman(n))
+		return strings.ToLower(numeral.Roman(n))
 	case "upperRoman":
-		return roman(n)
+		return numeral.Roman(n)
 	case "decimalZero":
 		if n < 10 {
 			return "0" + strconv.Itoa(n)
@@ -171,29 +172,4 @@ func spell(n int, format string) string {
 		return ""
 	}
 	return strconv.Itoa(n)
-}
-
-// letters returns n as Word counts in letters: A to Z, then AA, BB, …
-func letters(n int) string {
-	if n < 1 || n > 26*20 {
-		return strconv.Itoa(n)
-	}
-	return strings.Repeat(string(rune('A'+(n-1)%26)), (n-1)/26+1)
-}
-
-func roman(n int) string {
-	if n < 1 || n > 3999 {
-		return strconv.Itoa(n)
-	}
-	var b strings.Builder
-	for _, d := range []struct {
-		value int
-		text  string
-	}{{1000, "M"}, {900, "CM"}, {500, "D"}, {400, "CD"}, {100, "C"}, {90, "XC"}, {50, "L"}, {40, "XL"}, {10, "X"}, {9, "IX"}, {5, "V"}, {4, "IV"}, {1, "I"}} {
-		for n >= d.value {
-			b.WriteString(d.text)
-			n -= d.value
-		}
-	}
-	return b.String()
 }

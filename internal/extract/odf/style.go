@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"quarry/internal/extract/archive"
+	"quarry/internal/extract/numeral"
 )
 
 // style is what counts of a style of text, tables or slides.
@@ -90,26 +91,9 @@ func (l level) mark(n int) string {
 		}
 		return l.prefix + string(rune(l.format[0])+rune(n-1)) + l.suffix
 	case "i":
-		return l.prefix + strings.ToLower(roman(n)) + l.suffix
+		return l.prefix + strings.ToLower(numeral.Roman(n)) + l.suffix
 	case "I":
-		return l.prefix + roman(n) + l.suffix
+		return l.prefix + numeral.Roman(n) + l.suffix
 	}
 	return l.prefix + strconv.Itoa(n) + l.suffix
-}
-
-// roman writes a number from 1 to 3999 in Roman numerals, others in digits.
-func roman(n int) string {
-	if n < 1 || n > 3999 {
-		return strconv.Itoa(n)
-	}
-	var b strings.Builder
-	for _, sign := range []struct {
-		value int
-		text  string
-	}{{1000, "M"}, {900, "CM"}, {500, "D"}, {400, "CD"}, {100, "C"}, {90, "XC"}, {50, "L"}, {40, "XL"}, {10, "X"}, {9, "IX"}, {5, "V"}, {4, "IV"}, {1, "I"}} {
-		for ; n >= sign.value; n -= sign.value {
-			b.WriteString(sign.text)
-		}
-	}
-	return b.String()
 }
