@@ -119,8 +119,11 @@ func (s *sheet) edge(order []int) []int {
 			heights++
 		}
 		if heights == edgeLines {
-			break
+			return nil
 		}
+	}
+	if len(s.tables) > 0 { // which is what the gap leads to
+		return slices.Clone(order)
 	}
 	return nil
 }

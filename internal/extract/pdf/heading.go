@@ -8,68 +8,19 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/extract/outline"
-	"quarry/internal/extract/pdf/syntax"
+	"quarry/internal/extract/pdf/info"
 )
-
-// bookmark is an entry of the document outline.
-type bookmark struct {
-	title string
-	level int // from 1
-	page  int // from 1, 0 if unknown
-}
 
 // Limits of headings.
 const (
-	maxBookmarks = 5000
-	maxHeading   = 200 // bytes of a heading
-	maxLines     = 3   // of a heading
-	maxLevel     = 6
+	maxHeading = 200 // bytes of a heading
+	maxLines   = 3   // of a heading
+	maxLevel   = 6
 )
-
-// bookmarks reads the document outline (ISO 32000-1, 12.3.3). pages maps objects to page numbers.
-func bookmarks(f *syntax.File, pages map[int]int) []bookmark {
-	var out []bookmark
-	seen := map[int]bool{}
-	var walk func(o syntax.Object, level int)
-	walk = func(o syntax.Object, level int) {
-		for o != nil && len(out) < maxBookmarks && f.Budget.Step() {
-			ref, ok := o.(syntax.Ref)
-			if !ok || seen[ref.Num] {
-				return
-			}
-			seen[ref.Num] = true
-			d := f.Dict(o)
-			if s, ok := f.Get(d["Title"]).(syntax.String); ok {
-				out = append(out, bookmark{oneLine(text(s)), level, destination(f, d, pages)})
-			}
-			if level < maxLevel {
-				walk(d["First"], level+1)
-			}
-			o = d["Next"]
-		}
-	}
-	walk(f.Dict(f.Root()["Outlines"])["First"], 1)
-	return out
-}
-
-// destination returns the page that a bookmark leads to, or 0 unless the destination is explicit. Named destinations are
-// not resolved.
-func destination(f *syntax.File, d syntax.Dict, pages map[int]int) int {
-	to := f.Get(d["Dest"])
-	if to == nil {
-		to = f.Get(f.Dict(d["A"])["D"])
-	}
-	if a, ok := to.(syntax.Array); ok && len(a) > 0 {
-		if ref, ok := a[0].(syntax.Ref); ok {
-			return pages[ref.Num]
-		}
-	}
-	return 0
-}
 
 // build returns the sections of a file. The headings are the paragraphs that bookmarks lead to, if most bookmarks are
 // found in the text, and otherwise those that stand out by font size and weight.
-func build(all []paragraph, marks []bookmark) *outline.Builder {
+func build(all []paragraph, marks []info.Bookmark) *outline.Builder {
 	levels := byBookmarks(all, marks)
 	if levels == nil {
 		levels = byLetters(all)
@@ -79,8 +30,10 @@ func build(all []paragraph, marks []bookmark) *outline.Builder {
 		p := &all[i]
 		b.Page(p.page)
 		switch {
+		case p.table != nil:
+			b.Table(p.table.Table)
 		case levels[i] > 0:
-			b.Heading(levels[i], oneLine(p.text))
+			b.Heading(levels[i], outline.OneLine(p.text))
 		case p.item:
 			b.Line(p.text, p.breaks...)
 		default:
@@ -102,24 +55,24 @@ func plain(s string) string {
 
 // byBookmarks returns, for each paragraph, the level of the bookmark whose title it is, or 0. It returns nil if most
 // bookmarks have no such paragraph.
-func byBookmarks(all []paragraph, marks []bookmark) []int {
+func byBookmarks(all []paragraph, marks []info.Bookmark) []int {
 	if len(marks) < 2 {
 		return nil
 	}
 	levels := make([]int, len(all))
 	found, from := 0, 0
 	for _, m := range marks {
-		want := plain(m.title)
+		want := plain(m.Title)
 		for i := from; i < len(all) && want != ""; i++ {
 			p := &all[i]
-			if m.page > 0 && p.page > m.page {
+			if m.Page > 0 && p.page > m.Page {
 				break
 			}
-			if len(p.text) > 2*maxHeading || m.page > 0 && p.page < m.page {
+			if len(p.text) > 2*maxHeading || m.Page > 0 && p.page < m.Page {
 				continue
 			}
 			if got := plain(p.text); got == want || strings.HasSuffix(got, want) && len(got) <= len(want)+6 {
-				levels[i] = m.level
+				levels[i] = m.Level
 				found++
 				from = i + 1
 				break
@@ -186,7 +139,7 @@ func cover(all []paragraph) string {
 			best = *p
 		}
 	}
-	return oneLine(best.text)
+	return outline.OneLine(best.text)
 }
 
 // headingLike reports whether a paragraph can be a heading: it is short, has letters, and does not end as a sentence does.

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"quarry/internal/extract/pdf/path"
 	"quarry/internal/extract/pdf/syntax"
 )
 
@@ -35,16 +36,20 @@ type line struct {
 	artifact  bool
 	column    int // lines in different columns belong to different paragraphs, unless a sentence continues
 	direction uint8
+	table     *grid // which stands in this place of the reading order; nil for text
 }
 
 // sheet holds the lines of a page in reading order.
 type sheet struct {
 	lines       []line
 	top, bottom float32 // of the text
+	direction   uint8   // of most of it
+	tables      []grid
 }
 
-// arrange puts the glyphs of a page into reading order. Text in the direction of most glyphs comes first.
-func arrange(glyphs []glyph, b *syntax.Budget) sheet {
+// arrange puts the glyphs of a page into reading order. Text in the direction of most glyphs comes first. With the lines that the
+// page draws, its tables are found among that text and taken out of it.
+func arrange(glyphs []glyph, drawn *path.Ruler, b *syntax.Budget) sheet {
 	var count [4]int
 	for i := range glyphs {
 		count[glyphs[i].direction]++
@@ -57,7 +62,12 @@ func arrange(glyphs []glyph, b *syntax.Budget) sheet {
 		if count[d] == 0 || b.Err() != nil {
 			break
 		}
-		rows := groupRows(segments(glyphs, d, b), b)
+		all := segments(glyphs, d, b)
+		if i == 0 && drawn != nil {
+			s.direction = d
+			s.tables, all = findTables(all, turned(drawn, d), b)
+		}
+		rows := groupRows(all, b)
 		if i == 0 && len(rows) > 0 {
 			s.top, s.bottom = rows[0].y, rows[len(rows)-1].y
 		}

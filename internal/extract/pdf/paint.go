@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"quarry/internal/extract/pdf/font"
+	"quarry/internal/extract/pdf/info"
+	"quarry/internal/extract/pdf/path"
 	"quarry/internal/extract/pdf/syntax"
 )
 
@@ -42,12 +44,17 @@ func (m matrix) times(n matrix) matrix {
 	}
 }
 
+func (m matrix) apply(x, y float64) (float64, float64) {
+	return m.a*x + m.c*y + m.e, m.b*x + m.d*y + m.f
+}
+
 // state is the part of the graphics state that matters for text (ISO 32000-1, 9.3.1). The operator q saves it.
 type state struct {
 	ctm                             matrix // the current transformation matrix
 	font                            *font.Font
 	size, char, word, rise, leading float64
 	stretch                         float64 // horizontal scaling, 1 for 100 %
+	pen                             path.Pen
 }
 
 // painter interprets the content of a page and collects its glyphs.
@@ -55,6 +62,7 @@ type painter struct {
 	file   *syntax.File
 	fonts  map[syntax.Ref]*font.Font
 	glyphs []glyph
+	ruler  *path.Ruler     // nil where no lines are wanted
 	inside []syntax.Object // the forms that are being drawn, outermost first
 	drawn  int             // forms drawn on the page so far
 
@@ -141,6 +149,9 @@ func (p *painter) operator(op string, args []syntax.Object, r *resources, floor 
 	case "EMC":
 		p.close()
 	default:
+		if p.ruler != nil {
+			p.ruler.Do(op, args, &p.pen, p.ctm.apply)
+		}
 		p.textOperator(op, args, r)
 	}
 }
@@ -334,7 +345,7 @@ func (p *painter) open(op string, args []syntax.Object, r *resources) {
 			d = p.file.Dict(p.file.Dict(r.dict["Properties"])[name])
 		}
 		if s, ok := p.file.Get(d["ActualText"]).(syntax.String); ok {
-			k.text, k.replaced = text(s), true
+			k.text, k.replaced = info.Text(s), true
 		}
 		if tag == "Artifact" {
 			switch p.file.Name(d["Subtype"]) {

@@ -19,6 +19,15 @@ type paragraph struct {
 	lines  int
 	item   bool // it is a list item
 	last   line
+	table  *grid // nil for text
+}
+
+// lastPage returns the page on which the paragraph ends.
+func (p *paragraph) lastPage() int {
+	if n := len(p.breaks); n > 0 {
+		return p.breaks[n-1].Page
+	}
+	return p.page
 }
 
 // compose joins the lines of all pages to paragraphs.
@@ -31,7 +40,12 @@ func compose(sheets []sheet, b *syntax.Budget) []paragraph {
 			for to < len(lines) && lines[to].column == lines[from].column {
 				to++
 			}
-			c.column(lines[from:to], i+1)
+			if t := lines[from].table; t != nil {
+				c.end()
+				c.out = append(c.out, paragraph{page: i + 1, table: t})
+			} else {
+				c.column(lines[from:to], i+1)
+			}
 			from = to
 		}
 	}
@@ -191,20 +205,13 @@ func (c *composer) join(l *line, page int) {
 		sep = ""
 	}
 	c.text.WriteString(sep)
-	if was := c.lastPage(); page != was {
+	if page != c.cur.lastPage() {
 		c.cur.breaks = append(c.cur.breaks, outline.Mark{At: c.text.Len(), Page: page})
 	}
 	c.text.WriteString(l.text)
 	c.cur.bold = c.cur.bold && l.bold
 	c.cur.lines++
 	c.cur.last = *l
-}
-
-func (c *composer) lastPage() int {
-	if n := len(c.cur.breaks); n > 0 {
-		return c.cur.breaks[n-1].Page
-	}
-	return c.cur.page
 }
 
 func lastRune(s string) rune {

@@ -349,6 +349,7 @@ func FuzzContent(f *testing.F) {
 	// Proves that no content stream makes the reader panic or give page marks outside its text.
 	f.Add([]byte("BT /F 10 Tf 50 700 Td [(W) 80 (ord)] TJ 1 2 (c) \" T* ET"))
 	f.Add([]byte("q 1 0 0 1 0 0 cm /Span <</ActualText (fi)>> BDC BT /F 1 Tf (a) ' ET EMC Q BI ID x EI"))
+	f.Add([]byte("q 0 0 200 90 re S 100 0 m 100 90 l S .5 g 0 90 200 20 re B* BT /F 9 Tf 9 50 Td (a  b) Tj 100 0 Td (c) Tj 0 -12 Td (d) Tj ET"))
 	f.Add([]byte("BT /F 1e9 Tf -1 -1 Td (x) Tj 0 0 0 0 0 0 Tm (y) Tj ET"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		doc, err := readOpen(one(t, string(content)))
@@ -376,7 +377,7 @@ func FuzzFile(f *testing.F) {
 
 // readOpen is Read without recovering from panics.
 func readOpen(data []byte) (*outline.Document, error) {
-	return parse(data, outline.Options{}, syntax.NewBudget(time.Second))
+	return parse(data, outline.Options{Tables: true}, syntax.NewBudget(time.Second))
 }
 
 func checkMarks(t *testing.T, all []outline.Section) {
