@@ -36,14 +36,14 @@ const writers = 32
 // load returns a data folder of the program with both corpora, whose rows it writes with their vectors: no door of the
 // service takes any. It is kept from run to run.
 func (b *bench) load() (dir string, err error) {
-	s, err := b.like()
-	if err != nil {
-		return "", err
-	}
-	dir = b.file("service-%d", b.realRows.Len())
+	dir = b.file("service-%d", min(b.real, len(b.order)))
 	done := filepath.Join(dir, "loaded")
 	if _, err := os.Stat(done); !errors.Is(err, fs.ErrNotExist) {
 		return dir, err
+	}
+	s, err := b.like()
+	if err != nil {
+		return "", err
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		return "", err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -27,7 +28,7 @@ type writes struct {
 	err     error
 }
 
-// merge measures queries while the segments of a new index are merged and documents are written, beside queries of the
+// merge measures queries while all passages are merged into one segment and documents are written, beside queries of the
 // same index at rest.
 func (b *bench) merge() error {
 	dir, err := b.load()
@@ -38,7 +39,7 @@ func (b *bench) merge() error {
 	if err := os.RemoveAll(filepath.Join(dir, "index")); err != nil {
 		return err
 	}
-	p, err := service.Start(b.binary, dir)
+	p, err := b.serve(dir)
 	if err != nil {
 		return err
 	}
@@ -46,45 +47,83 @@ func (b *bench) merge() error {
 	if _, err := query(p, allKey, questions[0], nil); err != nil { // which rebuilds the index
 		return err
 	}
-	state, err := indexState(p, allKey)
+	// First tiers are merged, then what they leave as soon as the index has rested.
+	first, err := b.beside(p, questions, false)
 	if err != nil {
 		return err
+	}
+	if err := b.forget(p, first.ids); err != nil {
+		return err
+	}
+	whole, err := b.beside(p, questions, true)
+	if err != nil {
+		return err
+	}
+	if err := b.forget(p, whole.ids); err != nil { // the folder is kept, as it was
+		return err
+	}
+	if _, err := b.rest(p, allKey); err != nil {
+		return err
+	}
+	hundreds := 0
+	idle, err := b.askUntil(p, questions, func() (bool, error) {
+		hundreds++
+		return hundreds == 20, nil
+	})
+	if err != nil {
+		return err
+	}
+	table.Head("what", "queries", "p50", "p95", "p99", "most")
+	times := func(name string, of []float64) {
+		table.Row(name, len(of), table.Milliseconds(table.Median(of)), table.Milliseconds(table.Quantile(of, 0.95)), table.Milliseconds(table.Quantile(of, 0.99)), table.Milliseconds(table.Quantile(of, 1)))
+	}
+	times("idle", idle)
+	for _, m := range []struct {
+		name string
+		meanwhile
+	}{{"tiers are merged", first}, {"all is merged into one", whole}} {
+		times(fmt.Sprintf("while %s, %v", m.name, m.took.Round(time.Second)), m.asked)
+		times("writes meanwhile", m.seconds)
+		fmt.Printf("\np95 ÷ idle: %.2f (bar 2); most anonymous memory %s\n\n", table.Quantile(m.asked, 0.95)/table.Quantile(idle, 0.95), table.Megabytes(m.anonymous))
+	}
+	return nil
+}
+
+// meanwhile is what happened while an index was merged.
+type meanwhile struct {
+	asked     []float64
+	took      time.Duration
+	anonymous int64 // most memory, as seen once in a hundred queries
+	writes
+}
+
+// beside asks and writes while merges run. With wait it begins with the next merge, which comes after a rest.
+func (b *bench) beside(p *service.Process, questions []string, wait bool) (out meanwhile, err error) {
+	for now, err := (state{}), error(nil); wait && now.State != "merging"; now, err = indexState(p, allKey) {
+		if err != nil || b.ctx.Err() != nil {
+			return out, errors.Join(err, b.ctx.Err())
+		}
+		time.Sleep(100 * time.Millisecond)
 	}
 	ctx, stop := context.WithCancel(b.ctx)
 	defer stop()
-	var wait sync.WaitGroup
-	var written writes
+	var group sync.WaitGroup
 	began := time.Now()
-	wait.Go(func() { written = write(ctx, p, questions) })
-	busy, err := b.askUntil(p, questions, func() (bool, error) {
+	group.Go(func() { out.writes = write(ctx, p, questions) })
+	out.asked, err = b.askUntil(p, questions, func() (bool, error) {
+		out.anonymous = max(out.anonymous, p.Anonymous())
 		now, err := indexState(p, allKey)
-		return now == "resting" || now == "" && time.Since(began) > unknownMerge, err
+		return now.State == "resting" || !now.known && time.Since(began) > unknownMerge, err
 	})
 	stop()
-	wait.Wait()
-	if err == nil {
-		err = written.err
-	}
-	if err != nil {
-		return err
-	}
-	took := time.Since(began)
-	if err := b.rest(p, allKey); err != nil {
-		return err
-	}
-	idle, err := b.askUntil(p, questions, func() (bool, error) { return true, nil })
-	if err != nil {
-		return err
-	}
-	if state == "" {
-		fmt.Println("\nthe program does not tell when its index is merged: these are queries beside writes, for a minute")
-	}
-	table.Head("what", "queries", "p50", "p95", "p99", "most")
-	for name, times := range map[string][]float64{fmt.Sprintf("at first %s, for %v", state, took.Round(time.Second)): busy, "idle": idle, "writes": written.seconds} {
-		table.Row(name, len(times), table.Milliseconds(table.Median(times)), table.Milliseconds(table.Quantile(times, 0.95)), table.Milliseconds(table.Quantile(times, 0.99)), table.Milliseconds(table.Quantile(times, 1)))
-	}
-	fmt.Printf("\np95 ÷ idle: %.2f (bar 2)\n", table.Quantile(busy, 0.95)/table.Quantile(idle, 0.95))
-	for _, id := range written.ids { // the folder is kept, as it was
+	group.Wait()
+	out.took = time.Since(began)
+	return out, errors.Join(err, out.writes.err)
+}
+
+// forget deletes documents.
+func (b *bench) forget(p *service.Process, ids []string) error {
+	for _, id := range ids {
 		if _, err := p.Must(http.StatusNoContent, "DELETE", "/v2/corpora/"+allKey+"/documents/"+url.PathEscape(id), nil); err != nil {
 			return err
 		}
@@ -108,7 +147,6 @@ func (b *bench) askUntil(p *service.Process, questions []string, enough func() (
 		if done, err = enough(); err != nil {
 			return times, err
 		}
-		done = done && len(times) >= min(2000, 2*len(questions))
 	}
 	return times, nil
 }

@@ -143,6 +143,9 @@ func (p *Process) Resident() int64 { return p.memory("VmRSS") }
 // HighestResident returns the most that Resident would have returned so far.
 func (p *Process) HighestResident() int64 { return p.memory("VmHWM") }
 
+// Anonymous returns the resident memory that is no mapped file (RssAnon), in bytes, or 0 on systems without /proc.
+func (p *Process) Anonymous() int64 { return p.memory("RssAnon") }
+
 func (p *Process) memory(name string) int64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {

@@ -3,6 +3,7 @@ package index
 import (
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"quarry/internal/index/compact"
@@ -16,6 +17,11 @@ type disk struct {
 	saved  *state // what the manifest lists; nil without files
 	when   compact.Threshold
 	filed  bool // there is a folder
+	filled bool // Replace was the last to write many rows: they are merged at once, not tier by tier
+
+	behind atomic.Bool // what is in memory is to be saved beside writers
+	saving bool        // that is being done
+	aside  bool        // it is done also without a scheduler, for tests
 
 	wrote    time.Time // when something was changed last
 	failures int       // of merges, since one succeeded
@@ -44,6 +50,7 @@ func (x *Index) save() error {
 	}
 	x.pin(x.hold(x.publish(d)))
 	x.disk.when.Saved()
+	x.disk.behind.Store(false)
 	return x.sweep(d.Views)
 }
 
@@ -84,8 +91,8 @@ func (x *Index) sealViews(d *draft, in []*view) error {
 	if err != nil {
 		return err
 	}
-	d.Remove(in)
 	x.discard(d, in)
+	d.Remove(in)
 	d.Own(v)
 	d.Views = append(d.Views, v)
 	return nil

@@ -46,3 +46,6 @@ func (s *Snapshot) Matched(f *filter.Filter) (parts int) {
 	}
 	return parts
 }
+
+// SaveAside has Merge save beside writers, as a scheduler does.
+func (x *Index) SaveAside() { x.disk.aside = true }

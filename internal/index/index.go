@@ -185,7 +185,7 @@ func (x *Index) Apply(changes []Change) (err error) {
 	}
 	x.publish(d)
 	if x.disk.due(d) {
-		if err := x.save(); err != nil {
+		if err := x.file(d); err != nil {
 			x.disk.when.Failed(d.Unsaved())
 			x.notify(EventUnsaved, err)
 		}
@@ -230,6 +230,7 @@ func (x *Index) Replace(seq int64, next func() ([]Document, error)) (err error) 
 		if err := x.saveRebuilt(d); err != nil {
 			x.notify(EventUnsaved, err)
 		}
+		x.disk.filled = x.disk.saved != nil
 	}
 	x.plan()
 	return nil
@@ -321,7 +322,7 @@ func (x *Index) Flush() (err error) {
 	if err != nil {
 		return err
 	}
-	if !x.disk.worth(d) {
+	if !x.disk.worth(d) && !x.disk.behind.Load() {
 		return nil
 	}
 	return x.save()

@@ -18,7 +18,10 @@ import (
 // A merge reads, builds and writes without keeping writers waiting: they wait for its last step alone, which writes the
 // manifest.
 func (x *Index) Merge(pause func() error, rest bool) (done bool, err error) {
-	m, done, err := x.beginMerge(pause, rest)
+	if x.disk.behind.Load() {
+		return true, x.saveAside(pause)
+	}
+	m, done, err := x.beginMerge(x.savingIn(pause), rest)
 	if m == nil {
 		return done, err
 	}
@@ -27,7 +30,10 @@ func (x *Index) Merge(pause func() error, rest bool) (done bool, err error) {
 	defer m.end()
 	err = m.job.Build()
 	for err == nil && !done {
-		if done, err = m.adopt(); err == nil && !done {
+		if done, err = m.adopt(); err == nil && !done && x.disk.behind.Load() {
+			err = x.saveAside(pause)
+		}
+		if err == nil && !done {
 			err = m.follow()
 		}
 	}
@@ -35,6 +41,21 @@ func (x *Index) Merge(pause func() error, rest bool) (done bool, err error) {
 		return true, nil // its file may have gone with those that it was made of
 	}
 	return done, err
+}
+
+// savingIn returns pause with what is to be saved before it: a merge may take long.
+func (x *Index) savingIn(pause func() error) func() error {
+	return func() error {
+		if x.disk.behind.Load() {
+			if err := x.saveAside(pause); err != nil {
+				return err
+			}
+		}
+		if pause == nil {
+			return nil
+		}
+		return pause()
+	}
 }
 
 // errOvertaken is the error of a merge whose segments are all gone.
@@ -70,10 +91,12 @@ func (x *Index) beginMerge(pause func() error, rest bool) (m *merging, done bool
 	}
 	var in []*view
 	for _, v := range due {
-		if (rest || len(due) == 1) && v.Dirty+v.Fresh > 0 {
-			return nil, true, x.save() // else the result would be as worn as before
+		saved := x.disk.saved.view(v.Home)
+		worn := compact.Worn(saved.Rows, saved.LiveRows)
+		if (rest && !x.disk.filled || len(due) == 1 && !worn) && v.Dirty+v.Fresh > 0 {
+			return nil, true, x.saveFirst() // else the result would be as worn as before
 		}
-		in = append(in, x.disk.saved.view(v.Home))
+		in = append(in, saved)
 	}
 	x.disk.next++
 	x.disk.making = x.disk.next
@@ -94,9 +117,13 @@ func (x *Index) due(d *draft, rest bool) (in []*view) {
 			sizes = append(sizes, compact.Size{Rows: v.Rows, Live: v.LiveRows, Bytes: v.Home.Addressed})
 		}
 	}
-	at := compact.Due(sizes)
+	first, then := compact.Due, compact.AtRest
+	if x.disk.filled {
+		first, then = then, first
+	}
+	at := first(sizes)
 	if at == nil && rest {
-		at = compact.AtRest(sizes)
+		at = then(sizes)
 	}
 	for _, i := range at {
 		in = append(in, filed[i])
@@ -114,13 +141,22 @@ func (x *Index) unsettled(d *draft) bool {
 func (x *Index) settle(d *draft) error {
 	memory := d.InMemory()
 	if x.disk.worth(d) || len(memory) < len(d.Views) {
-		return x.save()
+		return x.saveFirst()
 	}
 	if err := d.MergeInto(memory); err != nil {
 		return err
 	}
 	x.publish(d)
 	return nil
+}
+
+// saveFirst saves, or has it done by the next Merge.
+func (x *Index) saveFirst() error {
+	if x.aside() {
+		x.disk.behind.Store(true)
+		return nil
+	}
+	return x.save()
 }
 
 // adopt puts the result in the place of what was merged, in files and for searches. It is not done when files hold other
@@ -140,6 +176,9 @@ func (m *merging) adopt() (done bool, err error) {
 		return false, nil
 	}
 	now, err := m.job.Carried(d.Views)
+	if errors.Is(err, merge.ErrUnsettled) && x.disk.behind.Load() {
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}
@@ -156,16 +195,10 @@ func (m *merging) adopt() (done bool, err error) {
 
 // list writes the manifest of views, as of the change that files are of.
 func (m *merging) list(views []*view) error {
-	x := m.x
-	list := x.identity()
-	list.Schema, list.Seq = m.base.of.Version, m.base.seq
-	for _, v := range views {
-		list.Segments = append(list.Segments, v.Listed())
-	}
-	err := list.Write(x.cfg.Files, x.cfg.Dir)
+	err := m.x.list(m.base, views)
 	if err != nil {
 		// It may be in place and only not known to be durable. Then what it names has to stay, and what was merged, too.
-		on, rerr := manifest.Read(x.cfg.Dir)
+		on, rerr := manifest.Read(m.x.cfg.Dir)
 		m.named = rerr != nil
 		for _, s := range on.Segments {
 			m.named = m.named || s.Number == m.job.Number
@@ -226,11 +259,12 @@ func (m *merging) end() {
 // work merges what is due, one merge at a time, and returns when the next is due.
 func (x *Index) work(ctx context.Context, pause func() error) time.Time {
 	x.write.Lock()
-	rest := !time.Now().Before(x.disk.wrote.Add(x.cfg.Merges.Rest))
+	rest := x.disk.filled || !time.Now().Before(x.disk.wrote.Add(x.cfg.Merges.Rest))
 	x.write.Unlock()
-	_, err := x.Merge(pause, rest)
+	done, err := x.Merge(pause, rest)
 	x.write.Lock()
 	defer x.write.Unlock()
+	x.disk.filled = x.disk.filled && (done || err != nil)
 	switch {
 	case ctx.Err() != nil:
 		return time.Time{}
@@ -238,7 +272,11 @@ func (x *Index) work(ctx context.Context, pause func() error) time.Time {
 		x.disk.failures = 0
 	default:
 		if x.disk.failures == 0 {
-			x.notify(EventUnmerged, err)
+			event := EventUnmerged
+			if errors.Is(err, errUnsaved) {
+				event = EventUnsaved
+			}
+			x.notify(event, err)
 		}
 		x.disk.failures++
 		x.disk.retry = time.Now().Add(compact.Pause(x.disk.failures))
@@ -260,7 +298,7 @@ func (x *Index) next() (at time.Time) {
 	switch {
 	case err != nil:
 		return time.Time{}
-	case x.due(d, false) != nil:
+	case x.disk.filled || x.disk.behind.Load() || x.due(d, false) != nil:
 		at = time.Now()
 	case x.unsettled(d) || x.due(d, true) != nil:
 		at = x.disk.wrote.Add(x.cfg.Merges.Rest)

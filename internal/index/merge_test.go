@@ -115,6 +115,9 @@ func (s *scene) run(dir string, before func(segment.Step, string) error) (x *ind
 		return nil, err
 	}
 	x.SealAt(1<<30, 0)
+	if s.seed%2 == 0 {
+		x.SaveAside()
+	}
 	if err := x.Apply(s.log[x.Applied():s.before]); err != nil {
 		return x, err
 	}

@@ -29,15 +29,25 @@ func (x *Index) writeManifest(d *draft) error {
 			d.Views[i] = v
 		}
 		if v.Dirty > 0 {
-			if err := x.folder().WriteDeletes(v); err != nil {
+			if err := x.folder().WriteDeletes(v, v.Home.Next()); err != nil {
 				return err
 			}
 		}
 		if v.Fresh > 0 {
-			if err := x.folder().WriteColumns(v); err != nil {
+			if err := x.folder().WriteColumns(v, v.Home.Next()); err != nil {
 				return err
 			}
 		}
+		m.Segments = append(m.Segments, v.Listed())
+	}
+	return m.Write(x.cfg.Files, x.cfg.Dir)
+}
+
+// list writes the manifest of views, which have all that st has.
+func (x *Index) list(st *state, views []*view) error {
+	m := x.identity()
+	m.Schema, m.Seq = st.of.Version, st.seq
+	for _, v := range views {
 		m.Segments = append(m.Segments, v.Listed())
 	}
 	return m.Write(x.cfg.Files, x.cfg.Dir)

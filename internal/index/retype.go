@@ -2,10 +2,8 @@ package index
 
 import (
 	"fmt"
-	"slices"
 
 	"quarry/internal/expr/filter"
-	"quarry/internal/index/column"
 	"quarry/internal/index/compact"
 	"quarry/internal/index/layer"
 	"quarry/internal/index/rows"
@@ -118,7 +116,7 @@ func (r *Retyping) Swap(version int64) (err error) {
 	x.mu.Unlock()
 	x.publish(d)
 	if filed && !d.Partial { // else Repair saves
-		if err := x.save(); err != nil {
+		if err := x.file(d); err != nil {
 			x.notify(EventUnsaved, err)
 		}
 	}
@@ -154,28 +152,9 @@ func (r *Retyping) values(v *view) (*layer.Set, error) {
 
 // columns returns the columns of a segment.
 func (r *Retyping) columns(s *rows.Segment) (*layer.Set, error) {
-	out := make([]*column.Column, len(r.of.Attrs))
-	for a, attr := range r.of.Attrs {
-		b := column.NewBuilder(attr.Type)
-		for d := range s.Docs {
-			if a == r.of.ID {
-				b.Add(filter.Text(string(s.ID(d))))
-				continue
-			}
-			no := s.No(d)
-			if attr.Level == filter.Document {
-				b.Add(r.table.Value(no, a, 0))
-				continue
-			}
-			from, to := s.Run(d)
-			for row := from; row < to; row++ {
-				b.Add(r.table.Value(no, a, row-from))
-			}
-		}
-		var err error
-		if out[a], err = column.Open(slices.Clip(b.Bytes())); err != nil {
-			return nil, fmt.Errorf("retype index: %w", err)
-		}
+	set, err := s.Retyped(r.of, r.table)
+	if err != nil {
+		return nil, fmt.Errorf("retype index: %w", err)
 	}
-	return layer.New(r.of, out), nil
+	return set, nil
 }

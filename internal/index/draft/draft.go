@@ -224,11 +224,12 @@ func (d *Draft) MergeInto(in []*view.View) error {
 	return nil
 }
 
-// Remove removes views.
+// Remove removes views, and forgets which of them only it has seen: a rebuild makes and merges far more than is ever in memory.
 func (d *Draft) Remove(out []*view.View) {
 	gone := map[*view.View]bool{}
 	for _, v := range out {
 		gone[v] = true
+		delete(d.owned, v)
 	}
 	kept := d.Views[:0:0]
 	for _, v := range d.Views {

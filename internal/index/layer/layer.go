@@ -99,15 +99,17 @@ func (s *Set) column(attr, n int, value func(i int) filter.Value) *column.Column
 	return c
 }
 
-// Since returns the newest values of the documents that have others than in old, which has no layers; ok is false where s is
-// not old with layers over it.
+// Since returns the newest values of the documents that have others than in old, perhaps with some that have not; ok is
+// false where s is not old with layers over it.
 func (s *Set) Since(old *Set) (changes []Change, ok bool) {
-	if s.schema != old.schema || len(old.layers) > 0 || &s.base[0] != &old.base[0] {
+	if s.schema != old.schema || &s.base[0] != &old.base[0] {
 		return nil, false
 	}
 	var docs []uint32
 	for _, l := range s.layers {
-		docs = append(docs, l.docs...)
+		if !slices.Contains(old.layers, l) { // new, or of some that were merged
+			docs = append(docs, l.docs...)
+		}
 	}
 	slices.Sort(docs)
 	r := s.Reader()

@@ -86,7 +86,11 @@ func TestSet(t *testing.T) {
 	check(t, s, want)
 	first, most := s, 0
 	old := slices.Clone(want)
-	for range 200 {
+	var between *layer.Set
+	for i := range 200 {
+		if i == 120 {
+			between = s
+		}
 		var changes []layer.Change
 		for _, d := range rng.Perm(docs)[:1+rng.IntN(1+rng.IntN(60))] {
 			values := make([]filter.Value, len(of.Attrs))
@@ -105,6 +109,19 @@ func TestSet(t *testing.T) {
 	}
 	check(t, s, want)
 	check(t, first, old)
+	for name, was := range map[string]*layer.Set{"at first": first, "with layers": between, "the same": s} {
+		since, ok := s.Since(was)
+		if !ok {
+			t.Fatal(name + ": another set")
+		}
+		check(t, was.With(since), want)
+		if was == s && len(since) > 0 {
+			t.Errorf("%d changes since itself", len(since))
+		}
+	}
+	if _, ok := s.Since(layer.New(of, slices.Clone(columns))); ok {
+		t.Error("changes since other columns")
+	}
 	if first.Pending() != 0 || first.Bytes() != 0 || s.With(nil) != s || s.Bytes() == 0 {
 		t.Error("a set without changes has some, or one with changes has none")
 	}

@@ -53,14 +53,7 @@ func (j *Job) Build() (err error) {
 	if err := j.Folder.Files.Room(j.Folder.Dir, size); err != nil {
 		return err
 	}
-	s, err := j.Folder.Shape.Merge(j.of, j.from)
-	if err == nil {
-		err = view.CutOff(j.in) // what was read may be zeros
-	}
-	if err != nil || s == nil {
-		return err
-	}
-	j.Out, err = j.Folder.Write(j.Number, s, j.of)
+	j.Out, err = j.Folder.Merge(j.Number, j.of, j.from, j.in)
 	return err
 }
 
@@ -187,7 +180,7 @@ func (j *Job) update(in []*view.View, sets []*layer.Set, others bool, of *layer.
 		}
 	}
 	if out.Dirty > 0 {
-		if err := j.Folder.WriteDeletes(&out); err != nil {
+		if err := j.Folder.WriteDeletes(&out, out.Home.Next()); err != nil {
 			return err
 		}
 	}
@@ -199,7 +192,7 @@ func (j *Job) update(in []*view.View, sets []*layer.Set, others bool, of *layer.
 		if err != nil {
 			return err
 		}
-		if err := j.Folder.WriteColumns(&out); err != nil {
+		if err := j.Folder.WriteColumns(&out, out.Home.Next()); err != nil {
 			return err
 		}
 		if was != nil {

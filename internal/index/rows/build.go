@@ -47,16 +47,18 @@ type table struct {
 	length  []byte
 	norm    []byte
 	dims    []byte
-	vectors *vector.Builder
-	kept    *lists.Lists // whose centroids are good for these rows, too; nil = none
+	vectors *vector.Builder // nil without vectors, and where they were written ahead
+	written *vector.Rows    // those
+	kept    *lists.Lists    // whose centroids are good for these rows, too; nil = none
 	columns []*column.Builder
+
+	sections []segment.Section
+	out      *segment.Writer // takes sections as they are made, so that they need not stay in memory; nil = they do
+	err      error           // of out
 }
 
-func (h Shape) newTable(of *layer.Schema, rows int) *table {
-	t := &table{shape: h, of: of}
-	if h.Rotation != nil {
-		t.vectors = vector.NewBuilder(h.Rotation, rows)
-	}
+func (h Shape) newTable(of *layer.Schema, out *segment.Writer) *table {
+	t := &table{shape: h, of: of, out: out}
 	for _, a := range of.Attrs {
 		t.columns = append(t.columns, column.NewBuilder(a.Type))
 	}
@@ -90,8 +92,38 @@ func (t *table) values(l filter.Level, value func(attr int) filter.Value) {
 	}
 }
 
-// segment returns the segment, in memory.
-func (t *table) segment(stems, words *postings.Field, forward *postings.Forward) (*Segment, error) {
+// put adds a section.
+func (t *table) put(name string, data []byte) {
+	s := section(name, data)
+	if t.out != nil && t.err == nil {
+		if t.err = t.out.Add(s); t.err == nil {
+			s.Data, t.err = t.out.Map(name)
+		}
+	}
+	t.sections = append(t.sections, s)
+}
+
+// field adds the sections of a field, and with bounds those.
+func (t *table) field(name string, f *postings.Field, bounds bool) {
+	t.put(name+".dict", f.Dict)
+	t.put(name+".index", f.Index)
+	t.put(name+".terms", f.Terms)
+	t.put(name+".heads", f.Heads)
+	t.put(name+".posts", f.Posts)
+	t.put(name+".positions", f.Positions)
+	if bounds {
+		t.put(name+".bounds", f.Bounds)
+	}
+}
+
+// forward adds the terms of each row.
+func (t *table) forward(f *postings.Forward) {
+	t.put("row.stemat", f.Offsets)
+	t.put("row.stem", f.Data)
+}
+
+// segment returns the segment of all that was added. Its sections lie in memory, or where out has them.
+func (t *table) segment() (*Segment, error) {
 	order := make([]uint32, len(t.nos))
 	for i := range order {
 		order[i] = uint32(i)
@@ -101,35 +133,39 @@ func (t *table) segment(stems, words *postings.Field, forward *postings.Forward)
 	for _, d := range order {
 		byNo = binary.LittleEndian.AppendUint32(byNo, d)
 	}
-	out := []segment.Section{
-		section("doc.no", t.no), section("doc.byno", byNo),
-		section("doc.first", binary.LittleEndian.AppendUint32(t.first, uint32(t.rows))),
-		section("doc.idat", binary.LittleEndian.AppendUint32(t.idAt, uint32(len(t.ids)))), section("doc.id", t.ids),
-		section("row.doc", t.owner), section("row.ord", t.ord),
-		section("row.length", t.length), section("row.norm", t.norm),
-		section("row.stemat", forward.Offsets), section("row.stem", forward.Data), section("row.dims", t.dims),
-	}
-	out = append(out, fieldSections("stem", stems)...)
-	out = append(out, section("stem.bounds", stems.Bounds))
-	out = append(out, fieldSections("word", words)...)
+	t.put("doc.no", t.no)
+	t.put("doc.byno", byNo)
+	t.put("doc.first", binary.LittleEndian.AppendUint32(t.first, uint32(t.rows)))
+	t.put("doc.idat", binary.LittleEndian.AppendUint32(t.idAt, uint32(len(t.ids))))
+	t.put("doc.id", t.ids)
+	t.put("row.doc", t.owner)
+	t.put("row.ord", t.ord)
+	t.put("row.length", t.length)
+	t.put("row.norm", t.norm)
+	t.put("row.dims", t.dims)
 	m := Meta{Rows: t.rows, Docs: len(t.nos)}
+	v := t.written
 	if t.vectors != nil {
-		v := t.vectors.Rows()
+		v = t.vectors.Rows()
+		t.put("vec.hi", v.Planes.Hi)
+		t.put("vec.lo", v.Planes.Lo)
+		t.put("vec.scale", v.Planes.Scale)
+	}
+	if v != nil {
 		m.Limits = v.Limits
-		out = append(out, section("vec.hi", v.Planes.Hi), section("vec.lo", v.Planes.Lo),
-			section("vec.scale", v.Planes.Scale))
 		if t.rows >= t.shape.listsFrom() {
-			made, err := t.lists(v)
-			if err != nil {
+			if err := t.lists(v); err != nil {
 				return nil, err
 			}
-			out = append(out, made...)
 		}
 	}
 	for i, c := range t.columns {
-		out = append(out, section(columnName(i), c.Bytes()))
+		t.put(columnName(i), c.Bytes())
 	}
-	file := segment.New(out)
+	if t.err != nil {
+		return nil, t.err
+	}
+	file := segment.New(t.sections)
 	s, err := t.shape.Bind(file, m)
 	if err == nil {
 		s.Values, err = BindColumns(file, t.of, s.Docs, s.Rows)
@@ -146,7 +182,10 @@ func (h Shape) Build(of *layer.Schema, docs []search.Document) (*Segment, error)
 	if rows == 0 {
 		return nil, nil
 	}
-	t, stems, words := h.newTable(of, rows), postings.Inversion{}, postings.Inversion{}
+	t, stems, words := h.newTable(of, nil), postings.Inversion{}, postings.Inversion{}
+	if h.Rotation != nil {
+		t.vectors = vector.NewBuilder(h.Rotation, rows)
+	}
 	for i := range docs {
 		if len(docs[i].Parts) == 0 {
 			continue
@@ -155,8 +194,11 @@ func (h Shape) Build(of *layer.Schema, docs []search.Document) (*Segment, error)
 			return nil, fmt.Errorf("index document %q: %w", docs[i].ID, err)
 		}
 	}
-	stemField, forward := stems.Both(t.norm)
-	return t.segment(stemField, words.Field(), forward)
+	field, forward := stems.Both(t.norm)
+	t.field("stem", field, true)
+	t.field("word", words.Field(), false)
+	t.forward(forward)
+	return t.segment()
 }
 
 func (t *table) add(d *search.Document, stems, words postings.Inversion) error {

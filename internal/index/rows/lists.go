@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"quarry/internal/index/lists"
-	"quarry/internal/index/segment"
 	"quarry/internal/index/vector"
 )
 
@@ -27,21 +26,21 @@ func listParts(p *lists.Parts) []listPart {
 		{"list.factor", &p.Factor}, {"list.code", &p.Code}, {"list.at", &p.At}}
 }
 
-// lists returns the sections of the inverted lists of vectors.
-func (t *table) lists(of *vector.Rows) ([]segment.Section, error) {
+// lists adds the inverted lists of vectors.
+func (t *table) lists(of *vector.Rows) error {
 	l, err := lists.Build(of, t.kept, t.shape.pause)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	head, err := json.Marshal(l.Head)
 	if err != nil {
-		return nil, fmt.Errorf("write segment: %w", err)
+		return fmt.Errorf("write segment: %w", err)
 	}
-	out := []segment.Section{section("list.head", head)}
+	t.put("list.head", head)
 	for _, p := range listParts(&l.Parts) {
-		out = append(out, section(p.name, *p.data))
+		t.put(p.name, *p.data)
 	}
-	return out, nil
+	return nil
 }
 
 // lists returns the inverted lists of vectors; nil when there are none, or only newer ones.

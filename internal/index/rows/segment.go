@@ -109,8 +109,14 @@ func (s *Segment) Addressed() (bytes int64) {
 	return bytes
 }
 
-// Sections returns all of s for a file of that epoch and encoder, Meta first.
+// Sections returns all of s for a file of that epoch and encoder.
 func (s *Segment) Sections(epoch int64, encoder string) ([]segment.Section, error) {
+	rest, err := s.rest(epoch, encoder)
+	return append(rest, s.File.Sections()...), err
+}
+
+// rest returns those sections of s for a file of that epoch and encoder that s lacks in memory: Meta and summaries.
+func (s *Segment) rest(epoch int64, encoder string) ([]segment.Section, error) {
 	m := Meta{Rows: s.Rows, Docs: s.Docs, Epoch: epoch, Encoder: encoder, Schema: s.Values.Schema().Version}
 	if s.Vectors != nil {
 		m.Limits = s.Vectors.Limits
@@ -119,7 +125,7 @@ func (s *Segment) Sections(epoch int64, encoder string) ([]segment.Section, erro
 	if err != nil {
 		return nil, err
 	}
-	out := append([]segment.Section{head}, s.File.Sections()...)
+	out := []segment.Section{head}
 	for i, c := range s.Values.Columns() {
 		out = appendSummary(out, i, c)
 	}
@@ -265,12 +271,5 @@ func (b *binder) field(name string) *postings.Field {
 	return &postings.Field{
 		Dict: b.get(name+".dict", -1), Index: b.get(name+".index", -1), Terms: b.get(name+".terms", -1),
 		Heads: b.get(name+".heads", -1), Posts: b.get(name+".posts", -1), Positions: b.get(name+".positions", -1),
-	}
-}
-
-func fieldSections(name string, f *postings.Field) []segment.Section {
-	return []segment.Section{
-		section(name+".dict", f.Dict), section(name+".index", f.Index), section(name+".terms", f.Terms),
-		section(name+".heads", f.Heads), section(name+".posts", f.Posts), section(name+".positions", f.Positions),
 	}
 }

@@ -15,3 +15,10 @@ func mapFile(f *os.File, size int64) (data []byte, checked io.ReaderAt, unmap fu
 	_, err = io.ReadFull(io.NewSectionReader(f, 0, size), data)
 	return data, bytes.NewReader(data), nil, err
 }
+
+// mapPart reads a part of a file that is still written behind it.
+func mapPart(f *os.File, offset int64, length int) (data []byte, unmap func() error, err error) {
+	data = make([]byte, length)
+	_, err = f.ReadAt(data, offset)
+	return data, func() error { return nil }, err
+}

@@ -20,3 +20,13 @@ func mapFile(f *os.File, size int64) (data []byte, checked io.ReaderAt, unmap fu
 	}
 	return data, f, func() error { return unix.Munmap(data) }, nil
 }
+
+// mapPart maps a part of a file that is still written behind it.
+func mapPart(f *os.File, offset int64, length int) (data []byte, unmap func() error, err error) {
+	before := int(offset % int64(os.Getpagesize()))
+	all, err := unix.Mmap(int(f.Fd()), offset-int64(before), before+length, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil, nil, err
+	}
+	return all[before : before+length : before+length], func() error { return unix.Munmap(all) }, nil
+}

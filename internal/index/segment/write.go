@@ -3,7 +3,6 @@ package segment
 import (
 	"bufio"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -48,49 +47,87 @@ func (fs Files) before(s Step, path string) error {
 // Write writes the sections to path and syncs them: under another name first, so that path is there whole or not at
 // all.
 func (fs Files) Write(path string, sections []Section) error {
-	return fs.Replace(path, func(w io.Writer) error { return fs.encode(w, sections) })
+	w, err := fs.Create(path)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	for _, s := range sections {
+		if err := w.Add(s); err != nil {
+			return err
+		}
+	}
+	return w.Commit()
 }
 
 // Replace replaces the file at path, durably and atomically, by what write writes.
-func (fs Files) Replace(path string, write func(io.Writer) error) (err error) {
-	tmp := path + ".tmp"
-	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+func (fs Files) Replace(path string, write func(io.Writer) error) error {
+	p, err := fs.begin(path)
 	if err != nil {
+		return err
+	}
+	defer p.abort()
+	if err := write(p.to); err != nil {
 		return fmt.Errorf("write index file: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			_ = f.Close()
-			_ = os.Remove(tmp)
-		}
-	}()
+	return p.commit()
+}
+
+// pending is a file that is written under another name.
+type pending struct {
+	fs   Files
+	path string
+	f    *os.File // nil after its end
+	to   *bufio.Writer
+}
+
+func temporary(path string) string { return path + ".tmp" }
+
+// begin begins the file at path.
+func (fs Files) begin(path string) (*pending, error) {
+	f, err := os.OpenFile(temporary(path), os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("write index file: %w", err)
+	}
 	size := fs.Buffer
 	if size == 0 {
 		size = buffer
 	}
-	w := bufio.NewWriterSize(stepped{f, fs, path}, size)
-	if err = write(w); err != nil {
+	return &pending{fs, path, f, bufio.NewWriterSize(stepped{f, fs, path}, size)}, nil
+}
+
+// commit puts the file in its place. After an error abort is to be called.
+func (p *pending) commit() error {
+	err := p.to.Flush()
+	if err != nil {
 		return fmt.Errorf("write index file: %w", err)
 	}
-	if err = w.Flush(); err != nil {
-		return fmt.Errorf("write index file: %w", err)
-	}
-	if err = fs.before(Sync, path); err == nil {
-		err = f.Sync()
+	if err = p.fs.before(Sync, p.path); err == nil {
+		err = p.f.Sync()
 	}
 	if err != nil {
 		return fmt.Errorf("sync index file: %w", err)
 	}
-	if err = f.Close(); err != nil {
+	if err = p.f.Close(); err != nil {
 		return fmt.Errorf("close index file: %w", err)
 	}
-	if err = fs.before(Rename, path); err == nil {
-		err = os.Rename(tmp, path)
+	if err = p.fs.before(Rename, p.path); err == nil {
+		err = os.Rename(temporary(p.path), p.path)
 	}
 	if err != nil {
 		return fmt.Errorf("rename index file: %w", err)
 	}
-	return fs.SyncFolder(filepath.Dir(path))
+	p.f = nil
+	return p.fs.SyncFolder(filepath.Dir(p.path))
+}
+
+// abort removes the file unless it is in its place.
+func (p *pending) abort() {
+	if p.f != nil {
+		_ = p.f.Close() // it may be closed already
+		_ = os.Remove(temporary(p.path))
+		p.f = nil
+	}
 }
 
 // stepped is a file whose writes are steps.
@@ -139,54 +176,4 @@ func (fs Files) Room(dir string, need int64) error {
 		return fmt.Errorf("an index file may need %d bytes, %d are free: %w", need, has, syscall.ENOSPC)
 	}
 	return nil
-}
-
-var padding [align]byte
-
-func (fs Files) encode(w io.Writer, sections []Section) error {
-	var head [headSize]byte
-	copy(head[:], magic)
-	if _, err := w.Write(head[:]); err != nil {
-		return err
-	}
-	at := uint64(headSize)
-	places := make([]place, len(sections))
-	for i, s := range sections {
-		if s.Version == 0 {
-			return fmt.Errorf("section %q has no version", s.Name)
-		}
-		crc, err := fs.blocks(w, s.Data)
-		if err != nil {
-			return err
-		}
-		places[i] = place{s.Name, s.Version, at, uint64(len(s.Data)), crc}
-		pad := (align - len(s.Data)%align) % align
-		if _, err := w.Write(padding[:pad]); err != nil {
-			return err
-		}
-		at += uint64(len(s.Data) + pad)
-	}
-	toc := appendTOC(nil, places)
-	t := tail{toc: at, length: uint64(len(toc)), crc: crc32.Checksum(toc, castagnoli)}
-	t.size = at + t.length + tailSize
-	_, err := w.Write(t.append(toc))
-	return err
-}
-
-// blocks writes data with pauses and returns its checksum.
-func (fs Files) blocks(w io.Writer, data []byte) (crc uint32, err error) {
-	for len(data) > 0 {
-		n := min(len(data), block)
-		if fs.Pause != nil {
-			if err := fs.Pause(); err != nil {
-				return 0, err
-			}
-		}
-		crc = crc32.Update(crc, castagnoli, data[:n])
-		if _, err := w.Write(data[:n]); err != nil {
-			return 0, err
-		}
-		data = data[n:]
-	}
-	return crc, nil
 }

@@ -26,6 +26,11 @@ type Limits struct {
 	Residual float64 `json:"residual"` // length of the difference between a row and its high plane
 }
 
+// Or returns the limits of the rows of both.
+func (l Limits) Or(o Limits) Limits {
+	return Limits{Norm: max(l.Norm, o.Norm), Residual: max(l.Residual, o.Residual)}
+}
+
 // Builder builds the planes of a new segment. Not safe for concurrent use.
 type Builder struct {
 	rotation *Rotation
@@ -90,8 +95,7 @@ func (b *Builder) Copy(r *Rows, i int) {
 	b.planes.Hi = append(b.planes.Hi, r.Planes.Hi[i*w:(i+1)*w]...)
 	b.planes.Lo = append(b.planes.Lo, r.Planes.Lo[i*w:(i+1)*w]...)
 	b.planes.Scale = append(b.planes.Scale, r.Planes.Scale[4*i:4*i+4]...)
-	b.limits.Norm = max(b.limits.Norm, r.Limits.Norm)
-	b.limits.Residual = max(b.limits.Residual, r.Limits.Residual)
+	b.limits = b.limits.Or(r.Limits)
 }
 
 // Rows returns what was added. The builder must not be used afterwards.

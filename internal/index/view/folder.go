@@ -31,6 +31,33 @@ func (f Folder) Write(number int, s *rows.Segment, of *layer.Schema) (*View, err
 	if err := f.Files.Write(f.path(named.File()), sections); err != nil {
 		return nil, err
 	}
+	return f.written(named, of)
+}
+
+// Merge writes one segment of the live rows of views, with values of these attributes, to the file with a number and returns
+// it from there; nil when there are no rows. It is not in memory meanwhile, as it may be as large as a segment can be.
+func (f Folder) Merge(number int, of *layer.Schema, views []*rows.View, files []*View) (*View, error) {
+	named := manifest.Segment{Number: number}
+	w, err := f.Files.Create(f.path(named.File()))
+	if err != nil {
+		return nil, err
+	}
+	defer w.Abort()
+	ok, err := f.Shape.MergeTo(w, of, views, f.Epoch, f.Encoder)
+	if err == nil {
+		err = CutOff(files) // what was read may be zeros
+	}
+	if err == nil && ok {
+		err = w.Commit()
+	}
+	if err != nil || !ok {
+		return nil, err
+	}
+	return f.written(named, of)
+}
+
+// written returns the segment that was just written.
+func (f Folder) written(named manifest.Segment, of *layer.Schema) (*View, error) {
 	v, err := f.segment(named)
 	if err != nil {
 		return nil, err
@@ -42,21 +69,21 @@ func (f Folder) Write(number int, s *rows.Segment, of *layer.Schema) (*View, err
 	return v, nil
 }
 
-// WriteDeletes writes the deletes of v to a new file.
-func (f Folder) WriteDeletes(v *View) error {
-	v.Gen++
-	v.Dirty = 0
+// WriteDeletes writes the deletes of v to a new file, of a generation that Home.Next has given.
+func (f Folder) WriteDeletes(v *View, gen int) error {
+	v.Gen, v.Dirty = gen, 0
 	return f.Files.Write(f.path(v.Listed().DeletesFile()), []segment.Section{v.LiveSection()})
 }
 
-// WriteColumns writes the newest values of v to a new file, which then has its columns.
-func (f Folder) WriteColumns(v *View) error {
+// WriteColumns writes the newest values of v to a new file, of a generation that Home.Next has given. It then has the columns
+// of v.
+func (f Folder) WriteColumns(v *View, gen int) error {
 	sections, err := v.ColumnSections(f.Epoch, f.Encoder)
 	if err != nil {
 		return err
 	}
 	named := v.Listed()
-	named.Columns++
+	named.Columns = gen
 	if err := f.Files.Write(f.path(named.ColumnsFile()), sections); err != nil {
 		return err
 	}
@@ -69,7 +96,7 @@ func (f Folder) Open(named manifest.Segment) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.Gen = named.Deletes
+	v.Gen, v.Home.last = named.Deletes, max(named.Deletes, named.Columns)
 	if named.Columns > 0 {
 		v.Columns = &ColumnFile{Gen: named.Columns}
 	}

@@ -18,6 +18,14 @@ type Home struct {
 	// Addressed is how much of it is found by offsets of 32 bits
 	Addressed int64
 	Refs      int // what holds it; guarded by whoever counts
+	last      int // generation of a file of deletes or columns
+}
+
+// Next returns the generation of the next file of deletes or columns: no two files have the same, though one of them may never
+// be used. The caller has the writer's turn, or nobody else knows the segment.
+func (h *Home) Next() int {
+	h.last++
+	return h.last
 }
 
 // ColumnFile is a file with all columns of a segment, in place of the segment's own.

@@ -1,0 +1,190 @@
+package index_test
+
+import (
+	"errors"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"quarry/internal/expr/filter"
+	"quarry/internal/index"
+	"quarry/internal/index/compact"
+	"quarry/internal/index/segment"
+	"quarry/internal/search"
+)
+
+// updates gives documents a new year.
+func updates(from int64, nos ...int64) (out []index.Change) {
+	for i, no := range nos {
+		out = append(out, index.Change{Seq: from + int64(i), Op: index.Update, No: no, Doc: &index.Document{No: no, Values: []filter.Value{filter.Text("new"), filter.Int(no)}}})
+	}
+	return out
+}
+
+// TestWritesDontWaitForValues proves that while the values of a segment are being written, after many updates and after other
+// attributes have taken the place of the old ones, changes are applied and shown, rows sealed among them, and that in the end
+// files have everything.
+func TestWritesDontWaitForValues(t *testing.T) {
+	t.Parallel()
+	for _, retyped := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			gate, reached := make(chan struct{}), false
+			schema := newSchema(t)
+			cfg := index.Config{Dir: filepath.Join(t.TempDir(), "index"), Epoch: 8, Encoder: "e", Schema: schema, Dim: dim, Dimensions: 1,
+				Merges: compact.NewScheduler(time.Hour), Notify: func(event string, err error) { t.Errorf("%s: %v", event, err) }}
+			cfg.Files.Before = func(step segment.Step, path string) error {
+				if step == segment.Write && strings.Contains(path, ".col.") && !reached {
+					reached = true
+					<-gate
+				}
+				return nil
+			}
+			x, err := index.Open(cfg)
+			must(t, err)
+			x.SealAt(40, 0)
+			docs := sampleDocs(1, 61)
+			must(t, x.Replace(60, once(docs)))
+			synctest.Wait()
+			if retyped {
+				r := x.Retype(newSchema(t))
+				must(t, r.Add(docs))
+				must(t, r.Prepare())
+				must(t, r.Swap(1))
+				cfg.SchemaVersion = 1
+			} else {
+				var nos []int64
+				for no := range int64(60) {
+					nos = append(nos, no+1)
+				}
+				for i := range int64(4) {
+					must(t, x.Apply(updates(61+60*i, nos...)))
+				}
+			}
+			synctest.Wait() // the values are at the gate
+			if !reached {
+				t.Fatal("nothing was written beside")
+			}
+			seq := x.Applied()
+			for no := range int64(100) {
+				must(t, x.Apply([]index.Change{{Seq: seq + 1 + no, Op: index.Put, No: 100 + no, Doc: &sampleDocs(100+no, 101+no)[0]}}))
+			}
+			must(t, x.Apply([]index.Change{{Seq: seq + 101, Op: index.Delete, No: 5}}))
+			must(t, x.Apply(updates(seq+102, 6, 100, 150)))
+			if st := x.Stats(); st.Documents != 159 || st.Segments < 2 {
+				t.Errorf("%+v while values are written", st)
+			}
+			want := sortedHits(t, x, search.Query{Terms: sampleQuery(t).Terms, Vector: sampleQuery(t).Vector, K: 50, Filter: "doc.dept = 'new'", Schema: cfg.SchemaVersion})
+			close(gate)
+			synctest.Wait()
+			if seq, ok := index.Saved(cfg.Dir); !ok || seq < 60+60 && !retyped {
+				t.Errorf("files are of change %d", seq)
+			}
+			check := func(when string) {
+				t.Helper()
+				got := sortedHits(t, x, search.Query{Terms: sampleQuery(t).Terms, Vector: sampleQuery(t).Vector, K: 50, Filter: "doc.dept = 'new'", Schema: cfg.SchemaVersion})
+				if !slices.Equal(got, want) || len(got) == 0 {
+					t.Errorf("%s: got %+v\nwant %+v", when, got, want)
+				}
+			}
+			check("saved")
+			must(t, x.Close())
+			cfg.Files.Before = nil
+			x, err = index.Open(cfg)
+			must(t, err)
+			if x.Applied() != seq+104 || x.Partial() || x.SchemaVersion() != cfg.SchemaVersion {
+				t.Errorf("opened again: %d applied, want %d; partial %v, attributes %d", x.Applied(), seq+104, x.Partial(), x.SchemaVersion())
+			}
+			check("opened again")
+			must(t, x.Close())
+		})
+	}
+}
+
+// TestUnsavedAside proves that what can't be saved beside writers is told once, tried again at growing distances, and saved when it
+// can be.
+func TestUnsavedAside(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var full atomic.Bool
+		var tried, told atomic.Int64
+		cfg := index.Config{Dir: filepath.Join(t.TempDir(), "index"), Epoch: 8, Encoder: "e", Schema: newSchema(t), Dim: dim, Dimensions: 1, Merges: compact.NewScheduler(time.Hour)}
+		cfg.Notify = func(event string, err error) {
+			if told.Add(1); event != index.EventUnsaved || !errors.Is(err, syscall.ENOSPC) {
+				t.Errorf("%s: %v", event, err)
+			}
+		}
+		cfg.Files.Before = func(step segment.Step, path string) error {
+			if full.Load() && step == segment.Sync && strings.Contains(path, ".col.") {
+				tried.Add(1)
+				return syscall.ENOSPC
+			}
+			return nil
+		}
+		x, err := index.Open(cfg)
+		must(t, err)
+		x.SealAt(40, 0)
+		must(t, x.Replace(60, once(sampleDocs(1, 61))))
+		synctest.Wait()
+		full.Store(true)
+		var nos []int64
+		for no := range int64(60) {
+			nos = append(nos, no+1)
+		}
+		must(t, x.Apply(updates(61, slices.Concat(nos, nos, nos, nos)...)))
+		time.Sleep(24 * time.Hour)
+		synctest.Wait()
+		if n := tried.Load(); n < 24 || n > 35 || told.Load() != 1 {
+			t.Errorf("%d attempts in a day, %d told", n, told.Load())
+		}
+		if names := slices.Sorted(maps.Keys(files(t, cfg.Dir))); slices.ContainsFunc(names, func(n string) bool { return strings.Contains(n, ".col.") }) {
+			t.Errorf("files %v", names)
+		}
+		full.Store(false)
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		if seq, ok := index.Saved(cfg.Dir); !ok || seq != 300 {
+			t.Errorf("files are of change %d, want 300", seq)
+		}
+		must(t, x.Close())
+	})
+}
+
+// TestFilledAtOnce proves that what was read from rows is merged at once, into one segment, and other segments only at rest.
+func TestFilledAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cfg := index.Config{Dir: filepath.Join(t.TempDir(), "index"), Epoch: 8, Encoder: "e", Schema: newSchema(t), Dim: dim, Dimensions: 1,
+			Merges: compact.NewScheduler(time.Hour), Notify: func(event string, err error) { t.Errorf("%s: %v", event, err) }}
+		x, err := index.Open(cfg)
+		must(t, err)
+		x.SealAt(40, 0)
+		docs := sampleDocs(1, 301)
+		must(t, x.Replace(300, func() (out []index.Document, err error) {
+			out, docs = docs[:min(10, len(docs))], docs[min(10, len(docs)):]
+			return out, nil
+		}))
+		synctest.Wait()
+		if st := x.Stats(); st.Segments != 1 || st.Documents != 300 {
+			t.Errorf("%+v after filling", st)
+		}
+		for _, c := range puts(301, 401) {
+			must(t, x.Apply([]index.Change{c}))
+		}
+		synctest.Wait()
+		if st := x.Stats(); st.Segments == 1 {
+			t.Errorf("%+v before it was at rest", st)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if st := x.Stats(); st.Segments != 1 || st.Documents != 400 {
+			t.Errorf("%+v at rest", st)
+		}
+		must(t, x.Close())
+	})
+}
