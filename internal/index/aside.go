@@ -96,7 +96,7 @@ func (x *Index) beginSaving(pause func() error) (s *saving, err error) {
 	return &saving{x, st, x.disk.saved, merge.NewSaving(to, st.views)}, nil
 }
 
-// adopt makes the files those of the index: in a manifest, and for searches. They are listed once a manifest may name them.
+// adopt puts the files in the place of those of the index: in a manifest, and for searches. They are listed once a manifest may name them.
 // Where the writer itself has saved meanwhile, that is newer.
 func (s *saving) adopt() (listed bool, err error) {
 	x := s.x
