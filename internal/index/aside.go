@@ -64,7 +64,7 @@ func (x *Index) saveAside(pause func() error) error {
 		if !listed {
 			s.job.Discard()
 		}
-		err = s.end(err)
+		err = s.end(listed, err)
 	}
 	if err != nil {
 		x.disk.behind.Store(true)
@@ -123,12 +123,13 @@ func (s *saving) adopt() (listed bool, err error) {
 	return true, x.sweep(append(d.Views, s.job.Out...))
 }
 
-// end ends the saving, and returns its error unless the writer has saved meanwhile.
-func (s *saving) end(err error) error {
+// end ends the saving, and returns its error unless the writer has saved instead.
+func (s *saving) end(listed bool, err error) error {
 	s.x.write.Lock()
 	defer s.x.write.Unlock()
 	s.x.disk.saving = false
-	if s.x.disk.saved != s.base && !errors.Is(err, search.ErrCorrupt) || errors.Is(err, errPartial) || errors.Is(err, ErrClosed) {
+	overtaken := !listed && s.x.disk.saved != s.base && !errors.Is(err, search.ErrCorrupt)
+	if overtaken || errors.Is(err, errPartial) || errors.Is(err, ErrClosed) {
 		return nil
 	}
 	return err
