@@ -18,6 +18,7 @@ import (
 	"quarry/internal/extract/pdf"
 	"quarry/internal/extract/plain"
 	"quarry/internal/extract/pptx"
+	"quarry/internal/extract/rtf"
 	"quarry/internal/extract/xls"
 	"quarry/internal/extract/xlsx"
 )
@@ -124,6 +125,10 @@ var formats = []*format{
 		endings: []string{".odp"}, rare: []string{".otp"}, is: odf.IsPresentation, read: odf.ReadPresentation,
 	},
 	{
+		name: "RTF", types: []string{"application/rtf", "text/rtf", "application/x-rtf", "text/richtext"}, endings: []string{".rtf"},
+		is: rtf.Is, read: rtf.Read,
+	},
+	{
 		name: "mail (eml)", types: []string{"message/rfc822"}, endings: []string{".eml"},
 		is: mail.Is, readMail: mail.Read,
 	},
@@ -143,7 +148,7 @@ const (
 
 // refused are the endings of formats that are not text and have no parser. The content of such files is not examined.
 var refused = map[string]bool{
-	".ppt": true, ".rtf": true, ".epub": true,
+	".ppt": true, ".epub": true,
 	".xlsb": true, ".msg": true, ".zip": true, ".gz": true,
 	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".mp3": true, ".mp4": true, ".exe": true,
 }

@@ -162,3 +162,28 @@ func FuzzRead(f *testing.F) {
 		extracttest.Dump(t, doc)
 	})
 }
+
+// TestTree proves which form of a text is read, for formats that hand in mail of their own, and that mail in parts is read as deep.
+func TestTree(t *testing.T) {
+	t.Parallel()
+	const plain, page, rich = "plain", "<p>page", `{\rtf1 rich\par}`
+	for want, b := range map[string]mail.Body{
+		"plain": {Plain: plain, HTML: page, RTF: []byte(rich)}, "page": {Plain: " \r\n", HTML: page, RTF: []byte(rich)}, "rich": {HTML: " ", RTF: []byte(rich)},
+	} {
+		m := &mail.Message{Bodies: []mail.Body{b}}
+		for range 4 {
+			m = &mail.Message{Subject: want, Attachments: []mail.Attachment{{Message: m}}}
+		}
+		doc, err := mail.Tree(m.Attachments[0].Message, mail.Files{})
+		if err != nil || !strings.Contains(extracttest.Dump(t, doc), "      "+want+"\n") {
+			t.Errorf("%s: %+v, %v", want, doc, err)
+		}
+		doc, err = mail.Tree(m, mail.Files{})
+		if err != nil || !strings.Contains(extracttest.Dump(t, doc), "attachments are read 3 files deep") {
+			t.Errorf("%s too deep: %+v, %v", want, doc, err)
+		}
+	}
+	if _, err := mail.Tree(&mail.Message{Bodies: []mail.Body{{RTF: []byte("{\\rtf1")}}}, mail.Files{}); !errors.Is(err, outline.ErrUnparsable) {
+		t.Errorf("damaged RTF: %v", err)
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"quarry/internal/extract/html"
 	"quarry/internal/extract/outline"
+	"quarry/internal/extract/rtf"
 )
 
 // Message is a mail as a format of mail files has it.
@@ -25,7 +26,10 @@ type Message struct {
 }
 
 // Body is one text in the forms that the mail has it in, in UTF-8. The first that is not blank is read.
-type Body struct{ Plain, HTML string }
+type Body struct {
+	Plain, HTML string
+	RTF         []byte
+}
 
 // Attachment is a file in a mail.
 type Attachment struct {
@@ -94,11 +98,15 @@ func Tree(m *Message, files Files) (*outline.Document, error) {
 
 // add adds the text in the form that is read.
 func (b *Body) add(out *outline.Builder) error {
-	if strings.TrimSpace(b.Plain) != "" || b.HTML == "" {
+	switch {
+	case strings.TrimSpace(b.Plain) != "":
 		out.Paragraph(strings.Trim(lineEnds.Replace(b.Plain), "\n"))
-		return nil
+	case strings.TrimSpace(b.HTML) != "":
+		return html.AppendPage(out, b.HTML)
+	case len(b.RTF) > 0:
+		return rtf.Append(out, b.RTF)
 	}
-	return html.AppendPage(out, b.HTML)
+	return nil
 }
 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
