@@ -85,6 +85,7 @@ bench-scale: build ## the index at a million passages, beside other engines: hou
 soak: ## long kill loops
 	go test -count=1 -timeout 4h ./test/crash -rounds 200
 	go test -count=1 -timeout 4h ./test/folder -rounds 200
+	go test -count=1 -timeout 4h -run TestMixedKilled ./test/folder -files 10000
 	go test -count=1 -timeout 4h -run TestKilled ./internal/index -rounds 40
 
 .PHONY: release

@@ -79,7 +79,7 @@ var groups = map[string]group{
 // each other may import them.
 var support = []string{
 	"agent/turn/spans/spanstest",
-	"app/apptest", "blob/blobtest", "corpus/document/documenttest", "corpus/replica/targettest", "extract/extracttest", "identity/signin/signintest", "identity/token/tokentest",
+	"app/apptest", "blob/blobtest", "corpus/document/documenttest", "corpus/replica/targettest", "extract/extracttest", "extract/samplefile", "identity/signin/signintest", "identity/token/tokentest",
 	"job/jobtest", "llm/llmtest", "provider/google/googletest", "provider/scripted", "provider/scripted/transcript", "store/cutvfs", "store/storetest", "store/storetest/pgserver", "usage/usagetest",
 }
 

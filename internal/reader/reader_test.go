@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -25,15 +27,19 @@ import (
 	"quarry/internal/reader"
 )
 
-// TestMain makes this program the worker of its own tests, too.
+// programs are what this program is in processes that the tests start, by its first argument.
+var programs = map[string]func(){"worker": func() {
+	misbehave()
+	if err := reader.Work(os.Args[2:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}}
+
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "worker" {
-		misbehave()
-		if err := reader.Work(os.Args[2:]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
+	if len(os.Args) > 1 && programs[os.Args[1]] != nil {
+		programs[os.Args[1]]()
 	}
 	os.Exit(m.Run())
 }
@@ -323,5 +329,47 @@ func TestNoWorker(t *testing.T) {
 		if err != nil || doc.Title != "words" {
 			t.Errorf("%q: plain text is read as %v, %v", command, doc, err)
 		}
+	}
+}
+
+// TestEndsWithInput proves that a worker ends when its input does, also in the middle of a file that it would never be done with.
+func TestEndsWithInput(t *testing.T) {
+	t.Parallel()
+	raw, err := reader.File(document(t, "spin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(executable(t), "worker", "536870912")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Write(raw); err != nil {
+		t.Fatal(err)
+	}
+	var said []byte
+	for !bytes.Contains(said, []byte("read application/vnd.oasis")) { // the stage, after which it spins
+		more := make([]byte, 1<<16)
+		n, err := out.Read(more)
+		if err != nil {
+			t.Fatalf("it ends before its input: %v", err)
+		}
+		said = append(said, more[:n]...)
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if rest, err := io.ReadAll(out); err != nil || len(rest) > 0 {
+		t.Errorf("it answers %q (%v), want nothing", rest, err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("it ends with %v", err)
 	}
 }
