@@ -60,23 +60,23 @@ func (r *run) dense(i int, floor float64, offer func(row int, score float64) flo
 		})
 		return
 	}
-	s := v.Lists.Search(r.vector)
+	w := lists.Want{Allow: r.allow[i], K: r.k, Floor: floor, Slack: lists.Wide, Offer: offer}
+	if w.Allow == nil && a.way == plan.Lists {
+		w.Slack = lists.Usual
+	}
+	s := v.Lists.Search(r.vector, w)
 	defer s.Close()
-	w := lists.Want{Allow: r.allow[i], Floor: floor, Slack: lists.Wide, Offer: offer}
-	if w.Allow != nil && a.way == plan.Lists {
-		a.way = a.segment.Confirm(s.Within(plan.Looked(a.lists), w.Allow))
+	if a.way == plan.Lists && w.Allow != nil {
+		a.way = a.segment.Confirm(s.Within(plan.Looked(a.lists)))
 	}
 	switch a.way {
 	case plan.Lists:
-		if w.Allow == nil {
-			w.Slack = lists.Usual
-		}
-		s.Best(a.lists, w)
+		s.Best(a.lists)
 	case plan.Blocks:
 		marks, _ := v.Lists.Mark(w.Allow)
-		s.All(marks, w)
+		s.All(marks)
 	default:
-		s.All(nil, w)
+		s.All(nil)
 	}
 	step.Way, step.Lists, step.Codes, step.Settled = wayNames[a.way], s.Counts.Lists, s.Counts.Codes, s.Counts.Settled
 }

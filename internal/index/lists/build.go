@@ -37,7 +37,7 @@ func Build(rows *vector.Rows, kept *Lists, pause func() error) (*Lists, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.Share, err = b.calibrate(l); err != nil {
+	if err := b.calibrate(l); err != nil {
 		return nil, err
 	}
 	return l, nil

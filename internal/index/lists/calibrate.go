@@ -1,73 +1,106 @@
 package lists
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
 
 const (
 	trials      = 200 // rows that are asked for
-	trialBest   = 10  // of the best of each
 	trialRecall = 0.99
-	trialExtra  = 2  // rows of the segment are easier to ask for than real queries: those want 1.6 to 2 times as many lists
-	shareLeast  = 16 // lists
+	trialExtra  = 2   // times the lists that rows want
+	leastLists  = 300 // that a search may read where it has to
+	leastReach  = 0.1
 )
 
-// calibrate returns the share of the lists in which the best rows are found: the least with the recall of trials, for rows
-// of the segment itself, twice over. A row is its own best and does not count.
-func (b *builder) calibrate(l *Lists) (float64, error) {
+// calibrate measures the reach of lists, with which rows of the segment find their best with the recall of trials, and the share
+// of the lists beyond which next to none of these lie. A row is its own best and does not count. How many lists rows want says
+// little about queries, which want up to five times as many where they are farther from all rows; but how far the best rows of
+// a list lie above its centroid is the same for both.
+func (b *builder) calibrate(l *Lists) error {
 	n := b.rows.Len()
-	var need []int // per row found, lists to read until it is there
-	place := make([]int, l.Lists())
+	var far [len(reached)][]float64 // by row found, how far it lies above its centroid
+	var place []float64             // by row found, of the lists of the query how many are before its own
 	for t := range min(trials, n) {
 		if err := b.pause(); err != nil {
-			return 0, err
+			return err
 		}
 		row := t * n / min(trials, n)
 		b.rows.Values(row, b.x)
 		b.query.Set(b.x)
-		s := l.Search(b.query)
-		s.best(l.Lists())
-		slices.SortFunc(s.order, func(x, y ranked) int {
-			if x.score != y.score {
-				return int(math.Copysign(1, float64(y.score)-float64(x.score)))
+		top := b.nearest(l, row)
+		for i, k := range reached {
+			best := top[:min(k, len(top))]
+			for _, h := range best {
+				floor := best[len(best)-1].score
+				far[i] = append(far[i], min(b.above(l, b.first[h.row], floor), b.above(l, b.second[h.row], floor)))
 			}
-			return int(x.list - y.list)
-		})
-		for i, o := range s.order {
-			place[o.list] = i + 1
 		}
-		var top []scored
-		s.All(nil, Want{Floor: math.Inf(-1), Slack: Wide, Offer: func(found int, score float64) float64 {
-			if found != row {
-				at, _ := slices.BinarySearchFunc(top, score, func(a scored, score float64) int {
-					if a.score >= score {
-						return -1
-					}
-					return 1
-				})
-				top = slices.Insert(top, at, scored{found, score})
-				top = top[:min(len(top), trialBest)]
-			}
-			if len(top) < trialBest {
-				return math.Inf(-1)
-			}
-			return top[trialBest-1].score
-		}})
-		s.Close()
-		for _, h := range top {
-			need = append(need, min(place[b.first[h.row]], place[b.second[h.row]]))
-		}
+		place = append(place, b.places(l, top[:min(reached[0], len(top))])...)
 	}
-	if len(need) == 0 {
-		return 1, nil
+	if len(place) == 0 {
+		return nil
 	}
-	slices.Sort(need)
-	lists := float64(need[int(math.Ceil(trialRecall*float64(len(need))))-1])
-	return min(1, max(shareLeast, trialExtra*lists)/float64(l.Lists())), nil
+	for i, all := range far {
+		l.Reach[i] = min(mostReach, max(leastReach, most(all)))
+	}
+	l.Share = min(1, max(leastLists, trialExtra*(1+most(place)))/float64(l.Lists()))
+	return nil
+}
+
+// most returns the least number that is not exceeded by the share trialRecall of numbers, which it sorts.
+func most(numbers []float64) float64 {
+	slices.Sort(numbers)
+	return numbers[int(math.Ceil(trialRecall*float64(len(numbers))))-1]
 }
 
 type scored struct {
 	row   int
 	score float64
+}
+
+// nearest returns the nearest rows to the query, which is row itself, without it.
+func (b *builder) nearest(l *Lists, row int) (top []scored) {
+	last := reached[len(reached)-1]
+	s := l.Search(b.query, Want{Floor: math.Inf(-1), Slack: Wide, Offer: func(found int, score float64) float64 {
+		if found != row {
+			at, _ := slices.BinarySearchFunc(top, score, func(a scored, score float64) int { return cmp.Compare(score, a.score) })
+			top = slices.Insert(top, at, scored{found, score})
+			top = top[:min(len(top), last)]
+		}
+		if len(top) < last {
+			return math.Inf(-1)
+		}
+		return top[last-1].score
+	}})
+	defer s.Close()
+	s.All(nil)
+	return top
+}
+
+// above returns the reach with which the query looks into a list at a floor.
+func (b *builder) above(l *Lists, list int32, floor float64) float64 {
+	return (floor - l.centroids.Score(b.query, int(list))) / float64(l.spread[list])
+}
+
+// places returns how many lists come before the better one of each row.
+func (b *builder) places(l *Lists, top []scored) (out []float64) {
+	s := l.Search(b.query, Want{})
+	defer s.Close()
+	rank := make([]float32, l.Lists())
+	for _, o := range s.order {
+		rank[o.list] = o.score
+	}
+	for _, h := range top {
+		own := max(rank[b.first[h.row]], rank[b.second[h.row]])
+		before := 0
+		for _, r := range rank {
+			if r > own {
+				before++
+			}
+		}
+		out = append(out, float64(before))
+	}
+	return out
 }

@@ -28,8 +28,30 @@ type Parts struct {
 
 // Head is what the lists of a segment are like.
 type Head struct {
-	Lists int     `json:"lists"`
-	Share float64 `json:"share"` // of the lists to read for the best of all rows, in (0,1]
+	Lists int        `json:"lists"`
+	Share float64    `json:"share"`           // of the lists, beyond which next to none of the best rows lie, in (0,1]
+	Reach [2]float64 `json:"reach,omitempty"` // see reach; zeros in files of before it was measured
+}
+
+// reached are the numbers of best rows that Head.Reach is measured for.
+var reached = [2]int{10, 200}
+
+// mostReach is more than any: scores differ by two at most, and lists without spread have no reach.
+const mostReach = 100
+
+// usualReach stands for a reach that was not measured.
+var usualReach = [2]float64{0.45, 0.32}
+
+// reach returns how far the k best rows of a list lie above its centroid, as a share of the spread of the list: a list is of
+// no use where its centroid lies farther below the floor. The more rows are wanted the closer is the last of them to the middle of
+// the lists.
+func (h Head) reach(k int) float64 {
+	r := h.Reach
+	if r[0] == 0 {
+		r = usualReach
+	}
+	at := math.Log(float64(max(k, reached[0]))/float64(reached[0])) / math.Log(float64(reached[1])/float64(reached[0]))
+	return r[0] + min(1, at)*(r[1]-r[0])
 }
 
 // none stands for a row in entries that are not used.
@@ -44,14 +66,16 @@ type Lists struct {
 
 	rows      *vector.Rows
 	centroids vector.Coarse
-	spread    []float32 // per list: what its rank gets for how far its rows lie from the centroid
+	spread    []float32 // per list: how far its rows lie from the centroid, the root of the mean square
 	runs      []run
 }
 
-// spreads is how much of the distance of a list's rows from their centroid counts in its rank. The best of a list's rows lies
-// some deviations above its centroid, and farther above that of wider lists. About here the same rows are found in the fewest
-// lists; docs/benchmarks.md has the figures.
-const spreads = 0.4
+// spreads is how much of a list's spread counts in its rank. The best of a list's rows lie some deviations above its centroid, and
+// farther above that of wider lists. About here the same rows are found in the fewest lists; docs/benchmarks.md has the figures.
+const spreads = 0.3
+
+// leastSpread is for lists of equal rows, whose centroid is beside them by what 8 bits leave out.
+const leastSpread = 0.05
 
 // measure sets the spread of each list: of rows of unit length, c being their mean, 1 - ‖c‖² is the mean squared distance.
 func (l *Lists) measure() {
@@ -63,7 +87,7 @@ func (l *Lists) measure() {
 		for _, v := range x {
 			square += float64(float64(v) * float64(v))
 		}
-		l.spread[i] = float32(spreads * math.Sqrt(max(0, 1-square)))
+		l.spread[i] = float32(math.Sqrt(max(leastSpread*leastSpread, 1-square)))
 	}
 }
 
@@ -85,6 +109,8 @@ func Bind(rows *vector.Rows, h Head, p Parts) (*Lists, error) {
 		return nil, fmt.Errorf("no centroids of %d lists", h.Lists)
 	case !(h.Share > 0 && h.Share <= 1):
 		return nil, fmt.Errorf("a share of %v lists to read", h.Share)
+	case !(h.Reach[0] >= 0 && h.Reach[0] <= mostReach && h.Reach[1] >= 0 && h.Reach[1] <= mostReach):
+		return nil, fmt.Errorf("a reach of %v", h.Reach)
 	case entries%perBlock != 0 || len(p.Row) != 4*entries || len(p.Factor) != 4*entries:
 		return nil, fmt.Errorf("%d bytes of rows and %d of factors are no blocks", len(p.Row), len(p.Factor))
 	case len(p.Code) != entries/perBlock*blockBytes(width) || len(p.At) != 4*n:

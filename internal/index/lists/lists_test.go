@@ -165,23 +165,26 @@ func recall(t testing.TB, rows *vector.Rows, q *vector.Query, allow []uint64, go
 }
 
 // ways are the ways to search lists.
-var ways = map[string]func(l *lists.Lists, s *lists.Search, w lists.Want){
-	"share": func(l *lists.Lists, s *lists.Search, w lists.Want) {
-		s.Best(int(math.Ceil(l.Share*float64(l.Lists()))), w)
+var ways = map[string]func(l *lists.Lists, s *lists.Search, allow []uint64){
+	"share": func(l *lists.Lists, s *lists.Search, _ []uint64) {
+		s.Best(int(math.Ceil(l.Share * float64(l.Lists()))))
 	},
-	"all": func(_ *lists.Lists, s *lists.Search, w lists.Want) { w.Slack = lists.Wide; s.All(nil, w) },
-	"blocks": func(l *lists.Lists, s *lists.Search, w lists.Want) {
-		marks, _ := l.Mark(w.Allow)
-		w.Slack = lists.Wide
-		s.All(marks, w)
+	"all": func(_ *lists.Lists, s *lists.Search, _ []uint64) { s.All(nil) },
+	"blocks": func(l *lists.Lists, s *lists.Search, allow []uint64) {
+		marks, _ := l.Mark(allow)
+		s.All(marks)
 	},
 }
 
 func search(l *lists.Lists, q *vector.Query, way string, allow []uint64, k int) ([]hit, lists.Counts) {
 	b := best{k: k}
-	s := l.Search(q)
+	w := lists.Want{Allow: allow, K: k, Floor: math.Inf(-1), Slack: lists.Wide, Offer: b.offer}
+	if way == "share" {
+		w.Slack = lists.Usual
+	}
+	s := l.Search(q, w)
 	defer s.Close()
-	ways[way](l, s, lists.Want{Allow: allow, Floor: math.Inf(-1), Slack: lists.Usual, Offer: b.offer})
+	ways[way](l, s, allow)
 	return b.hits, s.Counts
 }
 
@@ -314,8 +317,8 @@ func TestFewerThanK(t *testing.T) {
 	for _, k := range []int{1, 6, 7, 5000} {
 		for _, set := range [][]uint64{allow, nil} {
 			b := best{k: k}
-			s := l.Search(q)
-			s.Best(1, lists.Want{Allow: set, Floor: math.Inf(-1), Slack: lists.Usual, Offer: b.offer})
+			s := l.Search(q, lists.Want{Allow: set, K: k, Floor: math.Inf(-1), Slack: lists.Usual, Offer: b.offer})
+			s.Best(1)
 			s.Close()
 			passing := n
 			if set != nil {
@@ -390,18 +393,91 @@ func TestWithin(t *testing.T) {
 	for i := 0; i < 900; i += 2 {
 		rowset.Add(allow, i)
 	}
-	s := l.Search(query(t, rotation, all[7]))
+	s := l.Search(query(t, rotation, all[7]), lists.Want{Allow: allow})
 	defer s.Close()
 	last := 0
 	for n := 1; n <= l.Lists(); n++ {
-		rows, passing := s.Within(n, allow)
+		rows, passing := s.Within(n)
 		if rows < last || passing > rows || rows == 0 {
 			t.Fatalf("%d lists: %d of %d rows, fewer lists had %d", n, passing, rows, last)
 		}
 		last = rows
 	}
-	if rows, passing := s.Within(l.Lists(), allow); rows != 900 || passing != 450 {
+	if rows, passing := s.Within(l.Lists()); rows != 900 || passing != 450 {
 		t.Errorf("all lists: %d of %d rows", passing, rows)
+	}
+}
+
+// TestFloor proves that lists are left out where the floor is above what their rows may reach, fewer with a longer reach and for
+// fewer rows, and that the first lists are read whatever the floor is.
+func TestFloor(t *testing.T) {
+	t.Parallel()
+	rotation := vector.NewRotation(64, 5)
+	all := text(3, 64, 900)
+	rows := build(t, rotation, all)
+	l := made(t, rows, nil)
+	q := query(t, rotation, all[7])
+	read := func(l *lists.Lists, k int, floor float64) int {
+		s := l.Search(q, lists.Want{K: k, Floor: floor, Offer: func(int, float64) float64 { return floor }})
+		defer s.Close()
+		s.Best(l.Lists())
+		return s.Counts.Lists
+	}
+	last := l.Lists()
+	for floor := -1.0; floor <= 2; floor += 0.05 {
+		n := read(l, 10, floor)
+		if far := read(l, 200, floor); n > last || far > n {
+			t.Fatalf("floor %.2f: %d lists, %d for 200 rows, %d at a lower floor", floor, n, far, last)
+		}
+		last = n
+	}
+	if last != lists.First {
+		t.Errorf("%d lists for a floor that no row reaches", last)
+	}
+	longer := l.Head
+	longer.Reach[0] *= 2
+	bound, err := lists.Bind(rows, longer, kept(l.Parts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	few, many := 0, 0
+	for floor := 0.0; floor < 1; floor += 0.1 {
+		few, many = few+read(l, 10, floor), many+read(bound, 10, floor)
+	}
+	if few >= many {
+		t.Errorf("%d lists for all floors, with twice the reach %d", few, many)
+	}
+}
+
+// TestReach proves that the reach that was measured is kept and used, that lists of before it was find as much, and that one which no
+// segment has is refused.
+func TestReach(t *testing.T) {
+	t.Parallel()
+	const n = 3000
+	rotation := vector.NewRotation(64, 5)
+	all := text(3, 64, n+50)
+	rows := build(t, rotation, all[:n])
+	l := made(t, rows, nil)
+	if r := l.Reach; !(r[0] > r[1] && r[1] > 0 && r[0] < 2) {
+		t.Errorf("a reach of %v", r)
+	}
+	old, err := lists.Bind(rows, lists.Head{Lists: l.Lists(), Share: 0.1}, kept(l.Parts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for _, v := range all[n:] {
+		q := query(t, rotation, v)
+		got, _ := search(old, q, "share", nil, 10)
+		sum += recall(t, rows, q, nil, got, exact(rows, q, nil, 10)) / 50
+	}
+	if sum < 0.98 {
+		t.Errorf("recall %.4f where no reach was measured", sum)
+	}
+	for _, r := range [][2]float64{{-1, 0.3}, {0.4, math.NaN()}, {math.Inf(1), 0.3}} {
+		if _, err := lists.Bind(rows, lists.Head{Lists: l.Lists(), Share: 0.1, Reach: r}, kept(l.Parts)); err == nil {
+			t.Errorf("a reach of %v is taken", r)
+		}
 	}
 }
 
@@ -463,9 +539,9 @@ func TestFlipped(t *testing.T) {
 // FuzzBind binds lists of any bytes without a panic, and what it accepts can be searched.
 func FuzzBind(f *testing.F) {
 	rows, l, q := small(f)
-	f.Add(l.Head.Lists, l.Share, l.Runs, l.Row, l.At, 0, byte(0))
-	f.Add(1, 1.0, []byte{0, 0, 0, 0, 70, 0, 0, 0, 70, 0, 0, 0}, l.Row[:384], l.At, 7, byte(9))
-	f.Fuzz(func(t *testing.T, n int, share float64, runs, row, at []byte, place int, flip byte) {
+	f.Add(l.Head.Lists, l.Share, l.Reach[0], l.Runs, l.Row, l.At, 0, byte(0))
+	f.Add(1, 1.0, 0.0, []byte{0, 0, 0, 0, 70, 0, 0, 0, 70, 0, 0, 0}, l.Row[:384], l.At, 7, byte(9))
+	f.Fuzz(func(t *testing.T, n int, share, reach float64, runs, row, at []byte, place int, flip byte) {
 		p := kept(l.Parts)
 		p.Runs, p.Row, p.At = slices.Clone(runs), slices.Clone(row), slices.Clone(at)
 		if n != l.Head.Lists && n > 0 && n < 1000 {
@@ -478,7 +554,7 @@ func FuzzBind(f *testing.F) {
 		if place >= 0 && place < len(p.Factor) {
 			p.Factor[place] ^= flip
 		}
-		if bound, err := lists.Bind(rows, lists.Head{Lists: n, Share: share}, p); err == nil {
+		if bound, err := lists.Bind(rows, lists.Head{Lists: n, Share: share, Reach: [2]float64{reach, reach / 2}}, p); err == nil {
 			sound(t, rows, bound, q)
 		}
 	})

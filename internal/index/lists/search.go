@@ -35,10 +35,11 @@ type Counts struct {
 	Settled int // rows whose exact score was computed
 }
 
-// Want is what a search asks for: the rows that may be found (nil for all) and the score below which a row is of no use.
-// Offer takes a row, once, and returns the floor from then on, -Inf while fewer are held than are wanted.
+// Want is what a search asks for: the rows that may be found (nil for all), how many of the best, and the score below which a row
+// is of no use. Offer takes a row, once, and returns the floor from then on, -Inf while fewer are held than are wanted.
 type Want struct {
 	Allow []uint64
+	K     int
 	Floor float64
 	Slack Slack
 	Offer func(row int, score float64) float64
@@ -48,10 +49,13 @@ type Want struct {
 type Search struct {
 	l      *Lists
 	q      *vector.Query
+	w      Want // with the floor as it is by now
+	reach  float32
 	Counts Counts
 
-	order  []ranked // by the centroid, the best first as far as sorted
+	order  []ranked // by the centroid and the spread, the best first as far as sorted
 	sorted int
+	done   int      // lists of the order that were read or left out
 	seen   []uint64 // rows that were offered; empty between searches, so that it need not be cleared
 	found  []uint32 // those rows
 	table  table
@@ -69,9 +73,10 @@ type ranked struct {
 var searches = sync.Pool{New: func() any { return new(Search) }}
 
 // Search begins a search. It must be closed.
-func (l *Lists) Search(q *vector.Query) *Search {
+func (l *Lists) Search(q *vector.Query, w Want) *Search {
 	s := searches.Get().(*Search)
-	s.l, s.q, s.Counts, s.sorted = l, q, Counts{}, 0
+	s.l, s.q, s.w, s.Counts, s.sorted, s.done = l, q, w, Counts{}, 0, 0
+	s.reach = float32(l.reach(w.K))
 	s.x = grow(s.x, l.centroids.Width)
 	q.Values(s.x)
 	s.table.set(s.x)
@@ -79,7 +84,7 @@ func (l *Lists) Search(q *vector.Query) *Search {
 	l.centroids.Scan(q, 0, s.dots)
 	s.order = grow(s.order, l.Lists())
 	for i, d := range s.dots {
-		s.order[i] = ranked{int32(i), d + l.spread[i]}
+		s.order[i] = ranked{int32(i), d + float32(spreads*l.spread[i])}
 	}
 	s.seen = grow(s.seen, rowset.Words(l.rows.Len()))
 	return s
@@ -92,7 +97,7 @@ func (s *Search) Close() {
 	for _, row := range s.found {
 		rowset.Remove(s.seen, int(row))
 	}
-	s.found, s.l, s.q = s.found[:0], nil, nil
+	s.found, s.l, s.q, s.w = s.found[:0], nil, nil, Want{}
 	searches.Put(s)
 }
 
@@ -145,14 +150,14 @@ func partition(h []ranked, k int) {
 	}
 }
 
-// Within counts the rows that have one of the n best lists as their first, and those of them in allow.
-func (s *Search) Within(n int, allow []uint64) (rows, passing int) {
+// Within counts the rows that have one of the n best lists as their first, and those of them that may be found.
+func (s *Search) Within(n int) (rows, passing int) {
 	s.best(n)
 	for _, o := range s.order[:n] {
 		r := s.l.runs[o.list]
 		rows += r.first
 		for e := r.block * perBlock; e < r.block*perBlock+r.first; e++ {
-			if rowset.Has(allow, int(le32(s.l.Row, e))) {
+			if rowset.Has(s.w.Allow, int(le32(s.l.Row, e))) {
 				passing++
 			}
 		}
@@ -160,15 +165,25 @@ func (s *Search) Within(n int, allow []uint64) (rows, passing int) {
 	return rows, passing
 }
 
-// Best reads the n best lists, and while there is no floor, as fewer rows are held than are wanted, twice as many, up to all.
-func (s *Search) Best(n int, w Want) {
-	for from := 0; from < n; {
+// near reports whether a list may have a row of use.
+func (s *Search) near(list int32) bool {
+	return s.dots[list]+float32(s.reach*s.l.spread[list]) >= float32(s.w.Floor)
+}
+
+// First is the number of lists that are read whatever their centroids are: they show where the floor is.
+const First = 32
+
+// Best reads those of the n best lists that may have a row of use, and while there is no floor, as fewer rows are held than are
+// wanted, of twice as many, up to all.
+func (s *Search) Best(n int) {
+	for n = min(n, s.l.Lists()); s.done < n; {
 		s.best(n)
-		for _, o := range s.order[from:n] {
-			s.read(o.list, s.l.runs[o.list].all, nil, &w)
+		for ; s.done < n; s.done++ {
+			if list := s.order[s.done].list; s.done < First || s.near(list) {
+				s.read(list, s.l.runs[list].all, nil)
+			}
 		}
-		from = n
-		if math.IsInf(w.Floor, -1) {
+		if math.IsInf(s.w.Floor, -1) {
 			n = min(2*n, s.l.Lists())
 		}
 	}
@@ -176,15 +191,15 @@ func (s *Search) Best(n int, w Want) {
 
 // All reads the first entries of every list: each row once. With marks, those of Mark for the allowed rows, it leaves out
 // the blocks that have none.
-func (s *Search) All(marks []uint32, w Want) {
+func (s *Search) All(marks []uint32) {
 	s.best(s.l.Lists())
 	for _, o := range s.order {
-		s.read(o.list, s.l.runs[o.list].first, marks, &w)
+		s.read(o.list, s.l.runs[o.list].first, marks)
 	}
 }
 
 // read reads the first n entries of a list.
-func (s *Search) read(list int32, n int, marks []uint32, w *Want) {
+func (s *Search) read(list int32, n int, marks []uint32) {
 	r := s.l.runs[list]
 	score := s.l.centroids.Score(s.q, int(list))
 	last := r.block + (n+perBlock-1)/perBlock
@@ -196,13 +211,13 @@ func (s *Search) read(list int32, n int, marks []uint32, w *Want) {
 		}
 		begun = true
 		end := min(last, b+blockCall)
-		if math.IsInf(w.Floor, -1) {
+		if math.IsInf(s.w.Floor, -1) {
 			end = b + 1 // everything reaches no floor, so look at little at a time
 		}
 		if marks != nil {
 			end = b + stretch(marks[b:end])
 		}
-		s.blocks(b, end, score, w)
+		s.blocks(b, end, score)
 		for i, m := range s.mask[:end-b] {
 			if left := n - (b-r.block+i)*perBlock; left < perBlock {
 				m &= 1<<left - 1
@@ -210,7 +225,7 @@ func (s *Search) read(list int32, n int, marks []uint32, w *Want) {
 			if marks != nil {
 				m &= marks[b+i]
 			}
-			s.settle(m, (b+i)*perBlock, w)
+			s.settle(m, (b+i)*perBlock)
 		}
 		b = end
 	}
@@ -229,27 +244,27 @@ func stretch(marks []uint32) int {
 }
 
 // blocks sets the mask of the entries in blocks b … end-1 that may reach the floor.
-func (s *Search) blocks(b, end int, score float64, w *Want) {
+func (s *Search) blocks(b, end int, score float64) {
 	n := (end - b) * perBlock
 	s.Counts.Codes += n
 	size := blockBytes(s.l.centroids.Width)
 	sums(&s.table, s.l.Code[b*size:end*size], s.sums[:n])
-	at := bar{float32(s.table.step), float32(s.table.shift + float64(float64(w.Slack)*deviation)), float32(w.Floor - score)}
+	at := bar{float32(s.table.step), float32(s.table.shift + float64(float64(s.w.Slack)*deviation)), float32(s.w.Floor - score)}
 	reach(s.sums[:n], s.l.Factor[4*b*perBlock:4*end*perBlock], at, s.mask[:end-b])
 }
 
 // settle offers the rows of the entries whose bits are set in m, with their exact score.
-func (s *Search) settle(m uint32, entry int, w *Want) {
+func (s *Search) settle(m uint32, entry int) {
 	for ; m != 0; m &= m - 1 {
 		row := int(le32(s.l.Row, entry+bits.TrailingZeros32(m)))
-		if !rowset.Has(w.Allow, row) || rowset.Has(s.seen, row) {
+		if !rowset.Has(s.w.Allow, row) || rowset.Has(s.seen, row) {
 			continue
 		}
-		if score, ok := s.l.rows.Settle(s.q, row, w.Floor); ok {
+		if score, ok := s.l.rows.Settle(s.q, row, s.w.Floor); ok {
 			s.Counts.Settled++
 			rowset.Add(s.seen, row)
 			s.found = append(s.found, uint32(row))
-			w.Floor = w.Offer(row, score)
+			s.w.Floor = s.w.Offer(row, score)
 		}
 	}
 }

@@ -20,7 +20,7 @@ type Segment struct {
 	Rows    int     // live and deleted
 	Passing int     // live ones that may be hits
 	Lists   int     // inverted lists; 0 = it has none
-	Share   float64 // of them, for a search in which every row passes
+	Share   float64 // of them, to be read at most where every row passes
 	// ScanMost is the number of passing rows up to which they are scanned; 0 = scanMost.
 	ScanMost int
 }
@@ -43,20 +43,20 @@ const (
 	marked = 8
 )
 
-// Dense returns the way to search a segment and, for Lists, how many of them to read. Where only some rows pass, Confirm
+// Dense returns the way to search a segment and, for Lists, how many of them to look into. Where only some rows pass, Confirm
 // decides once the passing rows of the best lists have been counted, as many as Looked says.
 func (s Segment) Dense() (way Way, lists int) {
 	most := s.ScanMost
 	if most == 0 {
 		most = scanMost
 	}
-	if s.Lists == 0 || s.Passing <= most {
+	switch {
+	case s.Lists == 0 || s.Passing <= most:
 		return Scan, 0
-	}
-	share := s.Share * math.Pow(float64(s.Passing)/float64(s.Rows), growth)
-	if share > mostLists {
+	case s.Share > mostLists:
 		return s.whole(), 0
 	}
+	share := min(mostLists, s.Share*math.Pow(float64(s.Passing)/float64(s.Rows), growth))
 	return Lists, int(math.Ceil(share * float64(s.Lists)))
 }
 

@@ -20,8 +20,9 @@ func TestDense(t *testing.T) {
 		"all pass":           {plan.Segment{Rows: 1_000_000, Passing: 1_000_000, Lists: 4096, Share: 0.025}, plan.Lists, 103},
 		"a tenth passes":     {plan.Segment{Rows: 1_000_000, Passing: 100_000, Lists: 4096, Share: 0.025}, plan.Lists, 183},
 		"hard to divide":     {plan.Segment{Rows: 1_000_000, Passing: 1_000_000, Lists: 4096, Share: 0.41}, plan.All, 0},
-		"hard, a tenth":      {plan.Segment{Rows: 1_000_000, Passing: 100_000, Lists: 4096, Share: 0.3}, plan.Blocks, 0},
-		"hard, a half":       {plan.Segment{Rows: 1_000_000, Passing: 500_000, Lists: 4096, Share: 0.35}, plan.All, 0},
+		"hard, a tenth":      {plan.Segment{Rows: 1_000_000, Passing: 100_000, Lists: 4096, Share: 0.41}, plan.Blocks, 0},
+		"hard, a half":       {plan.Segment{Rows: 1_000_000, Passing: 500_000, Lists: 4096, Share: 0.41}, plan.All, 0},
+		"at most two fifths": {plan.Segment{Rows: 1_000_000, Passing: 30_000, Lists: 4096, Share: 0.3}, plan.Lists, 1639},
 		"small, a half":      {plan.Segment{Rows: 60_000, Passing: 30_000, Lists: 1024, Share: 0.1}, plan.Lists, 122},
 		"more than all pass": {plan.Segment{Rows: 60_000, Passing: 60_000, Lists: 1024, Share: 1}, plan.All, 0},
 	} {
