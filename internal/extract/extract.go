@@ -122,6 +122,9 @@ func parse(in Input, f *format, depth int) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.readCode != nil && isCode(in) {
+		return f.readCode(text)
+	}
 	return f.readText(text)
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/internal/extract/asciidoc"
 	"quarry/internal/extract/csv"
 	"quarry/internal/extract/doc"
 	"quarry/internal/extract/docx"
@@ -21,6 +22,7 @@ import (
 	"quarry/internal/extract/rtf"
 	"quarry/internal/extract/xls"
 	"quarry/internal/extract/xlsx"
+	"quarry/internal/extract/xml"
 )
 
 // format is a file format that Read has a parser for.
@@ -35,8 +37,9 @@ type format struct {
 	endings, rare []string
 	// plain is set for formats of plain characters whose parsers are simple enough to run inside the service.
 	plain bool
-	// textual has it read the kinds of files in textual.go, too.
-	textual bool
+	// textual has it read the kinds of files in textual.go, too; those that are code by readCode.
+	textual  bool
+	readCode func(text string) (*Document, error)
 	// is recognises the format by its first bytes; nil where they tell nothing.
 	is func(data []byte) bool
 	// read parses the bytes of a file. Formats of plain characters have readText instead, those with something to choose readWith,
@@ -53,15 +56,24 @@ type format struct {
 var formats = []*format{
 	{
 		name: "plain text", types: []string{plainText}, endings: []string{".txt", ".text"}, plain: true, textual: true,
-		is: isText, readText: plain.Read,
+		is: isText, readText: plain.Read, readCode: plain.ReadCode,
 	},
 	{
 		name: "Markdown", types: []string{"text/markdown", "text/x-markdown"}, endings: []string{".md", ".markdown"}, rare: []string{".mdown"},
 		plain: true, readText: markdown.Read,
 	},
 	{
-		name: "HTML", types: []string{htmlPage, "application/xhtml+xml"}, endings: []string{".html", ".htm"}, rare: []string{".xhtml", ".lxml"},
+		name: "HTML", types: []string{htmlPage, "application/xhtml+xml"}, endings: []string{".html", ".htm"}, rare: []string{".xhtml"},
 		plain: true, is: isPage, readText: html.Read,
+	},
+	{
+		name: "XML", types: []string{xmlFile, "text/xml", "application/jats+xml", "application/docbook+xml", "application/tei+xml", "application/rss+xml", "application/atom+xml"},
+		endings: []string{".xml", ".nxml", ".lxml"}, rare: []string{".jats", ".dbk", ".tei", ".rss", ".atom"},
+		is: xml.Is, readText: xml.Read,
+	},
+	{
+		name: "AsciiDoc", types: []string{"text/asciidoc", "text/x-asciidoc"}, endings: []string{".adoc", ".asciidoc"},
+		readText: asciidoc.Read,
 	},
 	{
 		name: "CSV", types: []string{"text/csv", "application/csv", "text/x-csv"}, loose: []string{oldExcel}, endings: []string{".csv"},
@@ -141,6 +153,7 @@ var formats = []*format{
 const (
 	plainText    = "text/plain"
 	htmlPage     = "text/html"
+	xmlFile      = "application/xml"
 	openDocument = "application/vnd.oasis.opendocument."
 	oldWord      = "application/msword"
 	oldExcel     = "application/vnd.ms-excel" // which browsers on Windows also send for CSV
@@ -194,14 +207,29 @@ func first(f func(*format) bool) *format {
 	return nil
 }
 
-// choose returns the format of a file, by its declared type, else its ending, else its content. For a file declared as plain
-// text the ending may name a more specific format. Where no type is declared, the content of a known format stands above an
-// ending that says something else: names are given by hand.
-func choose(in Input) (*format, error) {
+// mediaTypeOf returns the media type that a client declares, without its parameters.
+func mediaTypeOf(in Input) string {
 	declared, _, err := mime.ParseMediaType(in.ContentType)
 	if err != nil {
 		declared = strings.ToLower(strings.TrimSpace(strings.SplitN(in.ContentType, ";", 2)[0]))
 	}
+	return declared
+}
+
+// isCode reports whether a file of plain text is of a kind whose lines stay as they are.
+func isCode(in Input) bool {
+	of := named(in.Name)
+	if of == nil {
+		of = declaredKind(mediaTypeOf(in))
+	}
+	return of != nil && of.Code
+}
+
+// choose returns the format of a file, by its declared type, else its ending, else its content. For a file declared as plain
+// text the ending may name a more specific format. Where no type is declared, the content of a known format stands above an
+// ending that says something else: names are given by hand.
+func choose(in Input) (*format, error) {
+	declared := mediaTypeOf(in)
 	ext := strings.ToLower(path.Ext(in.Name))
 	byEnding := first(func(f *format) bool { return f.ends(ext) || f.textual && isTextual(in.Name) })
 	switch byType := first(func(f *format) bool { return slices.Contains(f.types, declared) }); {
@@ -211,6 +239,8 @@ func choose(in Input) (*format, error) {
 		return byType, nil
 	case byType != nil:
 		return byEnding, nil
+	case declaredKind(declared) != nil:
+		return formats[0], nil
 	case declared != "" && declared != "application/octet-stream" && declared != "binary/octet-stream":
 		return nil, fmt.Errorf("%w: %s", ErrUnsupported, declared)
 	}
@@ -249,4 +279,4 @@ func isPage(data []byte) bool {
 	return (bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.HasPrefix(start, []byte("<html"))) && isText(data)
 }
 
-func isText(data []byte) bool { return marked(data) || !binary(data) }
+func isText(data []byte) bool { return marked(data) || !binary(data) || unmarked(data) != nil }

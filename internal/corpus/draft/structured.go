@@ -171,7 +171,7 @@ func (s *structure) textParts(at place, text string, code []sentence.Span, pages
 	base := at.base()
 	heading := document.JoinTitles(s.title, at.inForce)
 	cursor := cutter{text: text}
-	for i, c := range chunk.Split(text, chunk.Strategy{MaxChars: s.chunking.MaxChars, Whole: code}) {
+	for i, c := range chunk.Split(text, chunk.Strategy{MaxChars: s.chunking.MaxChars, Code: code}) {
 		if s.stopped() {
 			return
 		}

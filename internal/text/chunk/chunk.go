@@ -17,15 +17,16 @@ import (
 type Strategy struct {
 	// MaxChars is the maximum length of a chunk in code points. 0 makes every sentence a chunk, however long
 	// (contract: sentence_chunking_strategy). Otherwise whole sentences are joined while they fit, and only a sentence
-	// that is longer by itself is cut, at white space if possible.
+	// that is longer by itself is cut, at white space if possible. Items of lists, lines of code and rows of tables that fit are not
+	// cut either, and the pieces of a longer one are joined to nothing else.
 	MaxChars int
-	// Whole are places in the text, in ascending order, that sentences don't divide, such as code: where every sentence is a chunk, each
-	// of them is one, unless it is very long.
-	Whole []sentence.Span
+	// Code are the places of code in the text, in ascending order. Where every sentence is a chunk, each of them is one; code that is
+	// too long is divided between its lines.
+	Code []sentence.Span
 }
 
-// longestWhole bounds, in bytes, what is not divided.
-const longestWhole = 4 << 10
+// longestCode bounds, in code points, the code that is not divided where every sentence is a chunk.
+const longestCode = 4 << 10
 
 // Chunk is a passage with its position in the source.
 type Chunk struct {
@@ -37,34 +38,18 @@ type Chunk struct {
 // Split returns the chunks of text in order. They do not overlap, and only white space is left out between them.
 func Split(text string, s Strategy) []Chunk {
 	c := cutter{text: text, max: s.MaxChars}
-	if s.MaxChars > 0 {
-		for _, sp := range sentence.Split(text) {
-			c.join(sp.Start, sp.End)
-		}
-		c.flush()
-		return c.out
-	}
 	at := 0
-	for _, w := range s.Whole {
-		if w.Start < at || w.End > len(text) || w.End-w.Start > longestWhole {
+	for _, place := range s.Code {
+		if place.Start < at || place.End > len(text) {
 			continue
 		}
-		c.sentences(at, w.Start)
-		if piece := text[w.Start:w.End]; strings.TrimSpace(piece) != "" {
-			start := w.Start + len(piece) - len(strings.TrimLeftFunc(piece, unicode.IsSpace))
-			c.add(start, start+len(strings.TrimSpace(piece)))
-		}
-		at = w.End
+		c.prose(at, place.Start)
+		c.code(place.Start, place.End)
+		at = place.End
 	}
-	c.sentences(at, len(text))
+	c.prose(at, len(text))
+	c.flush()
 	return c.out
-}
-
-// sentences adds each sentence of text[start:end] as a chunk.
-func (c *cutter) sentences(start, end int) {
-	for _, sp := range sentence.Split(c.text[start:end]) {
-		c.add(start+sp.Start, start+sp.End)
-	}
 }
 
 // cutter gathers sentences into chunks.
@@ -76,6 +61,80 @@ type cutter struct {
 	runes      int // its length in code points
 	seenBytes  int // the end of the last chunk in bytes …
 	seenRunes  int // … and the same in code points, so that each is counted once
+}
+
+// prose adds text[start:end], which is no code.
+func (c *cutter) prose(start, end int) {
+	for _, b := range sentence.Blocks(c.text[start:end]) {
+		from, to := start+b.Start, start+b.End
+		switch {
+		case c.max <= 0:
+			for _, sp := range c.sentences(from, to) {
+				c.add(sp.Start, sp.End)
+			}
+		case b.Item && c.fits(from, to):
+			c.join(from, to)
+		case b.Item:
+			c.alone(c.sentences(from, to))
+		default:
+			for _, sp := range c.sentences(from, to) {
+				c.join(sp.Start, sp.End)
+			}
+		}
+	}
+}
+
+// code adds text[start:end], which is code.
+func (c *cutter) code(start, end int) {
+	piece := c.text[start:end]
+	end = start + len(strings.TrimRightFunc(piece, unicode.IsSpace))
+	for { // blank lines in front; the indentation of the first line stays
+		line, _, more := strings.Cut(c.text[start:max(start, end)], "\n")
+		if !more || strings.TrimSpace(line) != "" {
+			break
+		}
+		start += len(line) + 1
+	}
+	if start >= end {
+		return
+	}
+	limit := c.max
+	if limit <= 0 {
+		c.max = longestCode
+	}
+	if c.fits(start, end) && limit > 0 {
+		c.join(start, end)
+	} else {
+		c.alone(lines(c.text, start, end))
+	}
+	c.max = limit
+}
+
+// sentences returns the sentences of a block; a row of a table is part of one.
+func (c *cutter) sentences(start, end int) []sentence.Span {
+	block := c.text[start:end]
+	all := sentence.Split(block)
+	if tabular(block) {
+		if all = rowwise(block, all); c.max > 0 {
+			all = lines(block, 0, len(block))
+		}
+	}
+	for i := range all {
+		all[i].Start, all[i].End = start+all[i].Start, start+all[i].End
+	}
+	return all
+}
+
+// fits reports whether text[start:end] can be a chunk.
+func (c *cutter) fits(start, end int) bool { return utf8.RuneCountInString(c.text[start:end]) <= c.max }
+
+// alone adds pieces that are joined to each other while they fit, and to nothing else.
+func (c *cutter) alone(all []sentence.Span) {
+	c.flush()
+	for _, sp := range all {
+		c.join(sp.Start, sp.End)
+	}
+	c.flush()
 }
 
 // join appends a sentence to the chunk being gathered if it fits, or else begins a new chunk with it.

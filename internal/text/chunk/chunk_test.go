@@ -59,7 +59,9 @@ func TestSplitKeepsWhole(t *testing.T) {
 	code := "a = 1. B = 2\n\n  # Größe. Done.\n"
 	text := "Run it. So:\n\n" + code + "\nThen look. End"
 	start := strings.Index(text, "a = 1")
-	long := strings.Repeat("x. Y ", 1000)
+	line := strings.TrimSpace(strings.Repeat("x. Y ", 200))
+	long := strings.Repeat(line+"\n", 9)
+	four := strings.TrimSpace(strings.Repeat(line+"\n", 4))
 	for _, c := range []struct {
 		text  string
 		whole []sentence.Span
@@ -69,23 +71,97 @@ func TestSplitKeepsWhole(t *testing.T) {
 		{text, nil, []string{"Run it.", "So:", "a = 1.", "B = 2", "# Größe.", "Done.", "Then look.", "End"}},
 		{"A. B. C.", []sentence.Span{{Start: 3, End: 8}, {Start: 0, End: 2}, {Start: 8, End: 9}}, []string{"A.", "B. C."}},
 		{"A. \n B.", []sentence.Span{{Start: 2, End: 5}}, []string{"A.", "B."}},
-		{long, []sentence.Span{{Start: 0, End: len(long)}}, nil},
+		{long, []sentence.Span{{Start: 0, End: len(long)}}, []string{four, four, line}},
+		{"A:\n\n\n  b()\n\n", []sentence.Span{{Start: 2, End: 12}}, []string{"A:", "  b()"}},
 	} {
 		var got []string
 		runes := []rune(c.text)
-		for _, k := range chunk.Split(c.text, chunk.Strategy{Whole: c.whole}) {
+		for _, k := range chunk.Split(c.text, chunk.Strategy{Code: c.whole}) {
 			got = append(got, k.Text)
 			if string(runes[k.Offset:k.Offset+k.Len]) != k.Text {
 				t.Errorf("%q is not at %d", k.Text, k.Offset)
 			}
 		}
-		if c.want == nil && len(got) > 100 {
-			continue // divided after all
-		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%.30q (-want +got):\n%s", c.text, diff)
 		}
 	}
+}
+
+// unit is a list item, a line of code or a row of a table in a text.
+type unit struct {
+	text       string
+	start, end int // in code points
+}
+
+// drawn returns a text of sentences, lists, code and rows of tables, its units, and the places of code.
+func drawn(rt *rapid.T) (text string, units []unit, code []sentence.Span) {
+	words := rapid.SliceOfN(rapid.SampledFrom([]string{"valve", "Größe", "3.5", "bar.", "Open", "it.", "汉字", "(see", "x)", "i.e."}), 1, 12)
+	var b strings.Builder
+	add := func(line string, counts bool) {
+		start := utf8.RuneCountInString(b.String())
+		b.WriteString(line)
+		if counts {
+			units = append(units, unit{line, start, start + utf8.RuneCountInString(line)})
+		}
+	}
+	for range rapid.IntRange(1, 5).Draw(rt, "blocks") {
+		kind := rapid.SampledFrom([]string{"prose", "list", "code", "table"}).Draw(rt, "kind")
+		begin := b.Len()
+		for i := range rapid.IntRange(2, 6).Draw(rt, "lines") {
+			if i > 0 {
+				b.WriteByte('\n')
+			}
+			some := words.Draw(rt, "words")
+			switch kind {
+			case "prose":
+				add("The "+strings.Join(some, " "), false)
+			case "list":
+				add("- The "+strings.Join(some, " "), true)
+			case "code":
+				add(strings.Repeat(" ", i%3*2)+"f("+strings.Join(some, " "), true)
+			case "table":
+				add("The   "+strings.Join(some, "\t"), true)
+			}
+		}
+		if kind == "code" {
+			code = append(code, sentence.Span{Start: begin, End: b.Len()})
+		}
+		b.WriteString("\n\n")
+	}
+	return b.String(), units, code
+}
+
+// TestSplitKeepsUnits proves that no list item, line of code or row of a table is cut while it fits, and that the pieces of a longer one stand with
+// no other unit, for any text and limit.
+func TestSplitKeepsUnits(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		text, units, code := drawn(rt)
+		limit := rapid.IntRange(5, 120).Draw(rt, "limit")
+		chunks := chunk.Split(text, chunk.Strategy{MaxChars: limit, Code: code})
+		for _, u := range units {
+			fits := utf8.RuneCountInString(u.text) <= limit
+			for _, c := range chunks {
+				over := min(c.Offset+c.Len, u.end) - max(c.Offset, u.start)
+				switch {
+				case over <= 0 || strings.Contains(c.Text, strings.TrimSpace(u.text)):
+				case fits:
+					rt.Fatalf("limit %d: %q is cut: %q of\n%s", limit, u.text, c.Text, text)
+				case c.Offset < u.start || c.Offset+c.Len > u.end:
+					rt.Fatalf("limit %d: a piece of %q is joined to its neighbour: %q", limit, u.text, c.Text)
+				}
+			}
+		}
+		for _, c := range chunk.Split(text, chunk.Strategy{Code: code}) { // of each sentence one: code and rows are not cut
+			for _, u := range units {
+				over := min(c.Offset+c.Len, u.end) - max(c.Offset, u.start)
+				if over > 0 && !strings.HasPrefix(u.text, "-") && !strings.Contains(c.Text, strings.TrimSpace(u.text)) {
+					rt.Fatalf("%q is cut: %q of\n%s", u.text, c.Text, text)
+				}
+			}
+		}
+	})
 }
 
 type fataler interface {

@@ -30,6 +30,26 @@ func Split(text string) []Span {
 	return out
 }
 
+// Block is a paragraph or an item of a list, which sentences don't cross.
+type Block struct {
+	Span
+	Item bool
+}
+
+// Blocks returns the blocks of text in order, without the white space between them.
+func Blocks(text string) []Block {
+	var out []Block
+	for start := 0; start < len(text); {
+		end := blockEnd(text, start)
+		if s := trim(text, Span{start, end}); s.Start < s.End {
+			line, _, _ := strings.Cut(text[s.Start:s.End], "\n")
+			out = append(out, Block{s, listItem(line)})
+		}
+		start = end
+	}
+	return out
+}
+
 // Ended reports whether a text ends as sentences do, whatever quotes and brackets follow. Headings, items of lists and rows of
 // tables mostly don't.
 func Ended(text string) bool {
