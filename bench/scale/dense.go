@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"quarry/bench/scale/data"
 	"quarry/bench/scale/exact"
@@ -143,7 +144,7 @@ func (b *bench) foreignDense(s *set, asked data.Vectors, recall func(searched) f
 	if err := data.Save(filepath.Join(b.dir, queries), asked); err != nil {
 		return nil, stop, err
 	}
-	for i, engine := range []string{"hnswlib", "faiss-hnsw", "faiss-fastscan", "faiss-rabitq"} {
+	for i, engine := range strings.Split(b.engines, ",") {
 		p, about, err := startPeer(python, filepath.Join(b.source, "vectors.py"), b.dir)
 		if err != nil {
 			return out, stop, err

@@ -26,6 +26,7 @@ import (
 
 type settings struct {
 	parts, data, dir, binary, python, source string
+	engines                                  string
 	passages, real, queries, rounds          int
 	asked, ingest                            int
 	peers                                    bool
@@ -49,6 +50,7 @@ func main() {
 	flag.IntVar(&s.rounds, "rounds", 5, "rounds in which engines take turns")
 	flag.IntVar(&s.asked, "asked", 10_000, "queries over HTTP before memory is read")
 	flag.IntVar(&s.ingest, "ingest", 100_000, "passages indexed over HTTP")
+	flag.StringVar(&s.engines, "engines", "hnswlib,faiss-hnsw,faiss-fastscan,faiss-rabitq", "foreign engines for vectors; the last two take an hour to build on two cores")
 	flag.BoolVar(&s.peers, "peers", true, "foreign engines, too")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

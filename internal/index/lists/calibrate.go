@@ -10,7 +10,8 @@ const (
 	trials      = 200 // rows that are asked for
 	trialRecall = 0.99
 	trialExtra  = 2   // times the lists that rows want
-	leastLists  = 300 // that a search may read where it has to
+	leastLists  = 300 // that a search may read where it has to, but no more than leastShare of all
+	leastShare  = 0.25
 	leastReach  = 0.1
 )
 
@@ -45,7 +46,8 @@ func (b *builder) calibrate(l *Lists) error {
 	for i, all := range far {
 		l.Reach[i] = min(mostReach, max(leastReach, most(all)))
 	}
-	l.Share = min(1, max(leastLists, trialExtra*(1+most(place)))/float64(l.Lists()))
+	all := float64(l.Lists())
+	l.Share = min(all, max(min(leastLists, leastShare*all), trialExtra*(1+most(place)))) / all
 	return nil
 }
 
