@@ -110,7 +110,7 @@ func (s *saving) adopt() (listed bool, err error) {
 	if err != nil || x.disk.saved != s.base {
 		return false, err
 	}
-	if err := x.list(s.st, s.job.Out); err != nil {
+	if err := x.list(s.st.of, s.st.seq, s.job.Out); err != nil {
 		return true, err
 	}
 	d.Views = s.job.Carried(d.Views)

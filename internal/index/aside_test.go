@@ -188,3 +188,66 @@ func TestFilledAtOnce(t *testing.T) {
 		must(t, x.Close())
 	})
 }
+
+// TestFewRowsAtRest proves that a few new rows at rest have a large index written anew only when that takes a small share of the
+// time, and then do.
+func TestFewRowsAtRest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cfg := index.Config{Dir: filepath.Join(t.TempDir(), "index"), Epoch: 8, Encoder: "e", Schema: newSchema(t), Dim: dim, Dimensions: 1,
+			Merges: compact.NewScheduler(10 * time.Minute), Notify: func(event string, err error) { t.Errorf("%s: %v", event, err) }}
+		merges := 0
+		cfg.Files.Before = func(step segment.Step, _ string) error {
+			if step == segment.Room {
+				merges++
+				time.Sleep(2 * time.Minute)
+			}
+			return nil
+		}
+		x, err := index.Open(cfg)
+		must(t, err)
+		x.SealAt(40, 0)
+		must(t, x.Replace(60, once(sampleDocs(1, 61))))
+		for no := range int64(24) { // a document an hour
+			must(t, x.Apply([]index.Change{{Seq: 61 + no, Op: index.Put, No: 100 + no, Doc: &sampleDocs(100+no, 101+no)[0]}}))
+			time.Sleep(time.Hour)
+		}
+		if merges < 10 || merges > 16 {
+			t.Errorf("%d merges in a day", merges)
+		}
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		if st := x.Stats(); st.Segments != 1 || st.Documents != 84 {
+			t.Errorf("%+v at rest", st)
+		}
+		must(t, x.Close())
+	})
+}
+
+// TestFillingPauses proves that an index which is filled beside another one pauses again and again, and that an error of a pause
+// ends the filling and changes nothing.
+func TestFillingPauses(t *testing.T) {
+	t.Parallel()
+	stop, pauses, last := errors.New("stop"), 0, 0
+	cfg := index.Config{Dir: filepath.Join(t.TempDir(), "index"), Epoch: 8, Encoder: "e", Schema: newSchema(t), Dim: dim, Dimensions: 1}
+	cfg.Pause = func() error {
+		if pauses++; last > 0 && pauses >= last {
+			return stop
+		}
+		return nil
+	}
+	x, err := index.Open(cfg)
+	must(t, err)
+	x.SealAt(40, 0)
+	must(t, x.Replace(60, once(sampleDocs(1, 61))))
+	if pauses < 5 {
+		t.Errorf("%d pauses", pauses)
+	}
+	for all, at := pauses, 1; at <= all; at++ {
+		pauses, last = 0, at
+		if err := x.Replace(80, once(sampleDocs(1, 62))); !errors.Is(err, stop) || x.Applied() != 60 || x.Stats().Documents != 60 {
+			t.Fatalf("%v at pause %d of %d; %+v", err, at, all, x.Stats())
+		}
+	}
+	must(t, x.Close())
+}

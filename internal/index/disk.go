@@ -23,7 +23,7 @@ type disk struct {
 	saving bool        // that is being done
 	aside  bool        // it is done also without a scheduler, for tests
 
-	wrote    time.Time // when something was changed last
+	rest     compact.Rest
 	failures int       // of merges, since one succeeded
 	retry    time.Time // no merge before
 }
@@ -56,11 +56,9 @@ func (x *Index) save() error {
 
 // saveRebuilt saves after Replace. A small rebuilt index has no files, and none of its past may remain.
 func (x *Index) saveRebuilt(d *draft) error {
-	if !x.disk.worth(d) {
-		if d.NewRows() < x.disk.when.Seal && len(d.InMemory()) == len(d.Views) {
-			x.pin(nil)
-			return manifest.Remove(x.cfg.Files, x.cfg.Dir)
-		}
+	if !x.disk.worth(d) && d.NewRows() < x.disk.when.Seal && len(d.InMemory()) == len(d.Views) {
+		x.pin(nil)
+		return manifest.Remove(x.cfg.Files, x.cfg.Dir)
 	}
 	return x.save()
 }
@@ -87,7 +85,9 @@ func (x *Index) sealViews(d *draft, in []*view) error {
 		return fmt.Errorf("make index folder: %w", err)
 	}
 	x.disk.next++
-	v, err := x.folder().Write(x.disk.next, s, d.Of)
+	to := x.folder()
+	to.Files.Pause = d.Shape.Pause
+	v, err := to.Write(x.disk.next, s, d.Of)
 	if err != nil {
 		return err
 	}

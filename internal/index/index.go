@@ -47,7 +47,10 @@ type Config struct {
 	Conditions *condition.Cache
 	// Merges runs the merges of this and other indexes; nil = Merge alone merges.
 	Merges *compact.Scheduler
-	Files  segment.Files // how files are written
+	// Pause is called between blocks of what Replace does, for an index that is filled beside one that is searched: there it may
+	// wait, and its error ends the filling. It may be nil.
+	Pause func() error
+	Files segment.Files // how files are written
 	// Notify is called with an event and an error that the index has dealt with. It may be nil, is called by one
 	// goroutine at a time, and must not call the index.
 	Notify func(event string, err error)
@@ -117,7 +120,9 @@ func Open(cfg Config) (*Index, error) {
 		return nil, err
 	}
 	x.cur = st
-	x.task = cfg.Merges.Task(x.work)
+	if x.task = cfg.Merges.Task(x.work); x.task != nil {
+		x.disk.rest.After = cfg.Merges.Rest
+	}
 	x.plan()
 	return x, nil
 }
@@ -204,25 +209,30 @@ func (x *Index) Replace(seq int64, next func() ([]Document, error)) (err error) 
 		return ErrClosed
 	}
 	d := &draft{Shape: x.shape(), Of: x.of, Seq: seq}
+	d.Shape.Pause = x.cfg.Pause
 	for {
 		docs, err := next()
+		if err == nil {
+			err = d.Load(docs)
+		}
+		var unsaved error
+		if err == nil && x.disk.due(d) {
+			// Sealed along the way, so that a large corpus is never in memory as a whole.
+			unsaved = x.sealViews(d, d.InMemory())
+		}
+		if err == nil && x.cfg.Pause != nil {
+			err = x.cfg.Pause()
+		}
 		if err != nil {
 			x.drop(d)
 			return fmt.Errorf("rebuild index: %w", err)
 		}
+		if unsaved != nil {
+			x.disk.when.Failed(d.Unsaved())
+			x.notify(EventUnsaved, unsaved)
+		}
 		if len(docs) == 0 {
 			break
-		}
-		if err := d.Load(docs); err != nil {
-			x.drop(d)
-			return fmt.Errorf("rebuild index: %w", err)
-		}
-		if x.disk.due(d) {
-			// Sealed along the way, so that a large corpus is never in memory as a whole.
-			if err := x.sealViews(d, d.InMemory()); err != nil {
-				x.disk.when.Failed(d.Unsaved())
-				x.notify(EventUnsaved, err)
-			}
 		}
 	}
 	x.publish(d)

@@ -18,6 +18,9 @@ import (
 // A merge reads, builds and writes without keeping writers waiting: they wait for its last step alone, which writes the
 // manifest.
 func (x *Index) Merge(pause func() error, rest bool) (done bool, err error) {
+	if pause == nil {
+		pause = func() error { return nil }
+	}
 	if x.disk.behind.Load() {
 		return true, x.saveAside(pause)
 	}
@@ -50,9 +53,6 @@ func (x *Index) savingIn(pause func() error) func() error {
 			if err := x.saveAside(pause); err != nil {
 				return err
 			}
-		}
-		if pause == nil {
-			return nil
 		}
 		return pause()
 	}
@@ -195,7 +195,7 @@ func (m *merging) adopt() (done bool, err error) {
 
 // list writes the manifest of views, as of the change that files are of.
 func (m *merging) list(views []*view) error {
-	err := m.x.list(m.base, views)
+	err := m.x.list(m.base.of, m.base.seq, views)
 	if err != nil {
 		// It may be in place and only not known to be durable. Then what it names has to stay, and what was merged, too.
 		on, rerr := manifest.Read(m.x.cfg.Dir)
@@ -259,7 +259,8 @@ func (m *merging) end() {
 // work merges what is due, one merge at a time, and returns when the next is due.
 func (x *Index) work(ctx context.Context, pause func() error) time.Time {
 	x.write.Lock()
-	rest := x.disk.filled || !time.Now().Before(x.disk.wrote.Add(x.cfg.Merges.Rest))
+	began, filled := time.Now(), x.disk.filled
+	rest := filled || !began.Before(x.disk.rest.At())
 	x.write.Unlock()
 	done, err := x.Merge(pause, rest)
 	x.write.Lock()
@@ -281,13 +282,18 @@ func (x *Index) work(ctx context.Context, pause func() error) time.Time {
 		x.disk.failures++
 		x.disk.retry = time.Now().Add(compact.Pause(x.disk.failures))
 	}
-	return x.next()
+	at := x.next()
+	if now := time.Now(); rest && !filled {
+		x.disk.rest.Worked(now.Sub(began), at.IsZero() || at.After(now))
+		at = x.next()
+	}
+	return at
 }
 
 // plan sets when the scheduler does what is due, after a change. The caller holds write.
 func (x *Index) plan() {
 	if x.task != nil {
-		x.disk.wrote = time.Now()
+		x.disk.rest.Wrote()
 		x.task.At(x.next())
 	}
 }
@@ -301,7 +307,7 @@ func (x *Index) next() (at time.Time) {
 	case x.disk.filled || x.disk.behind.Load() || x.due(d, false) != nil:
 		at = time.Now()
 	case x.unsettled(d) || x.due(d, true) != nil:
-		at = x.disk.wrote.Add(x.cfg.Merges.Rest)
+		at = x.disk.rest.At()
 	default:
 		return time.Time{}
 	}

@@ -19,8 +19,6 @@ func (x *Index) identity() manifest.Manifest {
 // writeManifest writes the manifest of d, whose segments all have files, after the deletes and columns that are in
 // none.
 func (x *Index) writeManifest(d *draft) error {
-	m := x.identity()
-	m.Seq = d.Seq
 	for i, v := range d.Views {
 		if (v.Dirty > 0 || v.Fresh > 0) && !d.Owns(v) {
 			n := *v
@@ -38,15 +36,14 @@ func (x *Index) writeManifest(d *draft) error {
 				return err
 			}
 		}
-		m.Segments = append(m.Segments, v.Listed())
 	}
-	return m.Write(x.cfg.Files, x.cfg.Dir)
+	return x.list(x.of, d.Seq, d.Views)
 }
 
-// list writes the manifest of views, which have all that st has.
-func (x *Index) list(st *state, views []*view) error {
+// list writes the manifest of views, which are of change seq and have values of these attributes.
+func (x *Index) list(of *layer.Schema, seq int64, views []*view) error {
 	m := x.identity()
-	m.Schema, m.Seq = st.of.Version, st.seq
+	m.Schema, m.Seq = of.Version, seq
 	for _, v := range views {
 		m.Segments = append(m.Segments, v.Listed())
 	}
@@ -146,7 +143,10 @@ func (x *Index) openAll(m manifest.Manifest) (views []*view, err error) {
 		switch {
 		case err == nil:
 		case !errors.Is(err, ErrCorrupt) && !errors.Is(err, os.ErrNotExist):
-			return nil, errors.Join(err, unmapAll(views))
+			for _, v := range views {
+				closeAll(v.Files())
+			}
+			return nil, err
 		case lost:
 			damage = errors.Join(damage, err)
 		default:
@@ -160,16 +160,6 @@ func (x *Index) openAll(m manifest.Manifest) (views []*view, err error) {
 		x.notify(EventDamaged, damage)
 	}
 	return views, nil
-}
-
-func unmapAll(views []*view) error {
-	var errs []error
-	for _, v := range views {
-		for _, f := range v.Files() {
-			errs = append(errs, f.Close())
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // sweep removes the files that neither views use nor a merge, and learns the highest number in use.

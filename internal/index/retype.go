@@ -151,10 +151,4 @@ func (r *Retyping) values(v *view) (*layer.Set, error) {
 }
 
 // columns returns the columns of a segment.
-func (r *Retyping) columns(s *rows.Segment) (*layer.Set, error) {
-	set, err := s.Retyped(r.of, r.table)
-	if err != nil {
-		return nil, fmt.Errorf("retype index: %w", err)
-	}
-	return set, nil
-}
+func (r *Retyping) columns(s *rows.Segment) (*layer.Set, error) { return s.Retyped(r.of, r.table) }

@@ -79,11 +79,12 @@ func (s *Set) renew(ctx context.Context, r *replica, c corpus.Corpus) error {
 		return s.refill(ctx, r, c)
 	}
 	began := time.Now()
-	t, err := s.openBuild(c, c.IndexBuild, true)
+	side := newReplica(r.epoch)
+	side.pause = s.merges.Pause(ctx)
+	t, err := s.openFresh(c, side.pause)
 	if err != nil {
 		return err
 	}
-	side := newReplica(r.epoch)
 	side.opened.Store(&t)
 	old, err := s.exchange(ctx, r, side, c)
 	if err != nil {
@@ -189,7 +190,7 @@ func (s *Set) built(c corpus.Corpus) ([]built, error) {
 // removes the others. Those above c.IndexBuild are of a database that this one is not: a backup was restored.
 func (s *Set) openTarget(ctx context.Context, c corpus.Corpus) (t Target, build int64, err error) {
 	if s.cfg.Dir == "" || s.elsewhere {
-		t, err = s.openBuild(c, c.IndexBuild, false)
+		t, err = s.openBuild(c, c.IndexBuild)
 		return t, c.IndexBuild, err
 	}
 	all, err := s.built(c)
@@ -208,40 +209,60 @@ func (s *Set) openTarget(ctx context.Context, c corpus.Corpus) (t Target, build 
 		if b.build == build {
 			continue
 		}
-		other, err := s.openBuild(c, b.build, false) // so that files of a newer program stay
+		other, err := s.openBuild(c, b.build) // so that files of a newer program stay
 		if err != nil {
 			return nil, 0, err
 		}
 		s.abandon(other, c, b.build)
 	}
-	t, err = s.openBuild(c, build, false)
+	t, err = s.openBuild(c, build)
 	return t, build, err
 }
 
-// openBuild opens a build of the index of c; with fresh an empty one, in the place of what a process that died has left.
-func (s *Set) openBuild(c corpus.Corpus, build int64, fresh bool) (Target, error) {
+// openBuild opens a build of the index of c.
+func (s *Set) openBuild(c corpus.Corpus, build int64) (Target, error) {
+	cfg, err := s.config(c, build)
+	if err != nil {
+		return nil, err
+	}
+	return s.cfg.Open(cfg)
+}
+
+// openFresh opens an empty index of the build that c wants, in the place of what a process that died has left. It is filled with
+// pauses.
+func (s *Set) openFresh(c corpus.Corpus, pause func() error) (Target, error) {
+	cfg, err := s.config(c, c.IndexBuild)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Dir != "" {
+		if err := os.RemoveAll(cfg.Dir); err != nil {
+			return nil, fmt.Errorf("remove a half-made index: %w", err)
+		}
+	}
+	cfg.Pause = pause
+	return s.cfg.Open(cfg)
+}
+
+// config returns what a build of the index of c is of.
+func (s *Set) config(c corpus.Corpus, build int64) (cfg index.Config, err error) {
 	schema, err := c.Schema()
 	if err != nil {
-		return nil, fmt.Errorf("schema of %s: %w", c.Key, err)
+		return cfg, fmt.Errorf("schema of %s: %w", c.Key, err)
 	}
 	encoder, err := s.cfg.Encoders.Get(c.EncoderName)
 	if err != nil {
-		return nil, fmt.Errorf("encoder of %s: %w", c.Key, err)
+		return cfg, fmt.Errorf("encoder of %s: %w", c.Key, err)
 	}
 	dir := ""
 	if s.cfg.Dir != "" {
 		dir = s.buildDir(c, build)
-		if fresh {
-			if err := os.RemoveAll(dir); err != nil {
-				return nil, fmt.Errorf("remove a half-made index: %w", err)
-			}
-		}
 	}
-	return s.cfg.Open(index.Config{
+	return index.Config{
 		Dir: dir, Epoch: c.Epoch, Encoder: c.EncoderFingerprint, Schema: schema,
 		SchemaVersion: c.SchemaVersion, Dim: encoder.Dim(), Dimensions: len(c.Dimensions), Conditions: s.conditions, Merges: s.merges,
 		Notify: func(event string, err error) { s.cfg.Log.Warn(event, "corpus", c.Key, "error", err) },
-	})
+	}, nil
 }
 
 // abandon removes the files of a build of the index of c that is not used any longer, and its folders as far as nothing

@@ -308,6 +308,9 @@ func (s *Set) rebuild(ctx context.Context, r *replica, c corpus.Corpus) error {
 		if len(docs) == 0 {
 			r.hide(p.last)
 		}
+		if r.pause != nil {
+			return projectPausing(c, docs, whole, r.pause)
+		}
 		return project(c, docs, whole)
 	})
 }

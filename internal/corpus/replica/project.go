@@ -37,6 +37,24 @@ func project(c corpus.Corpus, docs []document.Document, part projection) ([]sear
 	return out, group.Wait()
 }
 
+// projectPausing is project for work in the background: on one core, with a pause before each document.
+func projectPausing(c corpus.Corpus, docs []document.Document, part projection, pause func() error) ([]search.Document, error) {
+	schema, err := c.Schema()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]search.Document, len(docs))
+	for i := range docs {
+		if err := pause(); err != nil {
+			return nil, err
+		}
+		if out[i], err = projectOne(schema, &docs[i], part); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 func projectOne(schema *filter.Schema, d *document.Document, part projection) (search.Document, error) {
 	m, err := metadata.Values(d.Metadata)
 	if err != nil {

@@ -71,6 +71,7 @@ type replica struct {
 	opened  atomic.Pointer[Target] // nil before the first use; another one, in a turn, when the index was made anew
 	build   atomic.Int64           // of the index; see corpus.Corpus.IndexBuild
 	filling atomic.Bool            // every row is being read
+	pause   func() error           // of filling, where another index is searched meanwhile; nil otherwise
 	retry   time.Time              // before this the index is not made anew again; guarded by Set.mu
 	stale   bool                   // forgotten while in use: close when the last user leaves; guarded by Set.mu
 	gone    bool                   // and drop it then: nobody needs it any more; guarded by Set.mu
@@ -150,7 +151,7 @@ func (s *Set) Dropped(c corpus.Corpus) {
 func (s *Set) drop(c corpus.Corpus) error {
 	open := s.discard(c.No, true, func(r *replica) bool { return r.epoch == c.Epoch })
 	if !open && s.elsewhere {
-		t, err := s.openBuild(c, 0, false)
+		t, err := s.openBuild(c, 0)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package compact_test
 import (
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"quarry/internal/index/compact"
@@ -34,6 +35,38 @@ func TestFullIsBounded(t *testing.T) {
 	if got := compact.Full([]int{2049, 2048, 2048, 2048, 2048, 2048, 2048, 2048}); got != nil {
 		t.Errorf("more than sealing: %v", got)
 	}
+}
+
+// Proves that an index rests so long after the last write, but that merging at rest takes no more than a fiftieth of the time.
+func TestRest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		after := func() time.Duration { return time.Since(began) }
+		r := compact.Rest{After: 10 * time.Minute}
+		wait := func(want time.Duration) {
+			t.Helper()
+			if got := r.At().Sub(began); got != want {
+				t.Errorf("at rest after %v, want %v", got, want)
+			}
+		}
+		r.Wrote()
+		wait(10 * time.Minute)
+		time.Sleep(10 * time.Minute)
+		r.Worked(time.Minute, false)
+		wait(10 * time.Minute) // there is more to merge
+		r.Worked(time.Minute, true)
+		wait(110 * time.Minute)
+		time.Sleep(time.Hour)
+		r.Wrote()
+		wait(110 * time.Minute)
+		time.Sleep(time.Hour)
+		r.Wrote()
+		wait(140 * time.Minute)
+		time.Sleep(10 * time.Minute)
+		r.Worked(time.Second, true)
+		wait(after() + 50*time.Second)
+	})
 }
 
 func sizes(live ...int) (out []compact.Size) {

@@ -150,7 +150,7 @@ func (s *Scheduler) start() {
 }
 
 func (s *Scheduler) run(ctx context.Context, t *Task) {
-	next := t.work(ctx, s.pause(ctx))
+	next := t.work(ctx, s.Pause(ctx))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.cancel()
@@ -167,9 +167,9 @@ func (s *Scheduler) run(ctx context.Context, t *Task) {
 	s.start() // set does not where the task is never due again
 }
 
-// pause returns what a merge calls between blocks of its work: while there are searches, it waits for their end, within
-// bounds. The error is that of ctx.
-func (s *Scheduler) pause(ctx context.Context) func() error {
+// Pause returns what work in the background calls between blocks of it: while there are searches, it waits for their end,
+// within bounds. The error is that of ctx. It is for one goroutine.
+func (s *Scheduler) Pause(ctx context.Context) func() error {
 	last := time.Now()
 	return func() error {
 		if s.searches.Load() == 0 || time.Since(last) < quantum {

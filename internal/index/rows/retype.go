@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"fmt"
 	"slices"
 
 	"quarry/internal/expr/filter"
@@ -30,7 +31,7 @@ func (s *Segment) Retyped(of *layer.Schema, t *layer.Table) (*layer.Set, error) 
 		}
 		var err error
 		if out[a], err = column.Open(slices.Clip(b.Bytes())); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("retype index: %w", err)
 		}
 	}
 	return layer.New(of, out), nil
