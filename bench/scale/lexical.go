@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -123,13 +124,31 @@ func (b *bench) foreignLexical(analysed [][]string) (out []foreignEngine, stop f
 		}
 		f := foreignEngine{name: about, peer: p}
 		out = append(out, f)
-		fmt.Fprintf(os.Stderr, "building %s\n", e.name)
-		err = p.ask(map[string]any{"do": "build", "words": file, "index": b.file("%s", strings.ToLower(e.name)), "deleted_every": deletedEvery}, &out[len(out)-1].built)
-		if err != nil {
+		if err := b.kept(p, file, strings.ToLower(e.name), &out[len(out)-1].built); err != nil {
 			return out, stop, err
 		}
 	}
 	return out, stop, nil
+}
+
+// kept opens the index that a foreign engine has from an earlier run, and builds it where there is none. What building
+// took is kept beside it.
+func (b *bench) kept(p *peer, words, name string, was *built) error {
+	note := b.file("%s.json", name)
+	request := map[string]any{"do": "open", "words": words, "index": b.file("%s", name), "deleted_every": deletedEvery}
+	if raw, err := os.ReadFile(note); err == nil && json.Unmarshal(raw, was) == nil {
+		return p.ask(request, &struct{}{})
+	}
+	fmt.Fprintf(os.Stderr, "building %s\n", name)
+	request["do"] = "build"
+	if err := p.ask(request, was); err != nil {
+		return err
+	}
+	raw, err := json.Marshal(was)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(note, raw, 0o600)
 }
 
 // startLucene builds the Java program beside this one with Maven, in the folder, and starts it.

@@ -2,8 +2,8 @@
 //
 // It answers requests, one JSON object a line. {"do": "build", "words": FILE, "index": FOLDER, "deleted_every": N} indexes
 // the lines of FILE, words separated by spaces behind the number of their document, with positions, and deletes each N-th
-// document. {"do": "search", "queries": FILE, "k": K} searches for the words of each line of FILE, one after another, and
-// answers {"seconds": [...], "found": [[line, ...], ...]}.
+// document; {"do": "open", "index": FOLDER} opens what an earlier run built. {"do": "search", "queries": FILE, "k": K}
+// searches for the words of each line of FILE, one after another, and answers {"seconds": [...], "found": [[line, ...], ...]}.
 package main
 
 import (
@@ -42,6 +42,9 @@ func main() {
 		err := json.Unmarshal(lines.Bytes(), &r)
 		if err == nil && r.Do == "build" {
 			index, answer, err = build(r)
+		} else if err == nil && r.Do == "open" {
+			answer = struct{}{}
+			index, err = bleve.Open(r.Index)
 		} else if err == nil {
 			answer, err = search(index, r)
 		}
@@ -52,6 +55,9 @@ func main() {
 		if err := out.Encode(answer); err != nil {
 			os.Exit(1)
 		}
+	}
+	if index != nil {
+		_ = index.Close() // which writes what is in memory only, for a later run
 	}
 }
 

@@ -34,14 +34,16 @@ func Pool(first, need int) int {
 
 // Run passes items, best first, through the stages. It ranks them in bands: the first `band` items by every stage, then nine
 // times as many behind them, and so on. So the order of the first results does not depend on how many more there are, and
-// pages are slices of one order. Stages go on from band to band: limits count the results of all of them. Scores never
-// rise along the results: that of a result behind an earlier band is at most the last one there. With record Run also
-// returns what each stage did.
+// pages are slices of one order. Stages go on from band to band: limits count the results of all of them. No stage makes
+// scores rise along the results: that of a result behind an earlier band is at most the last one there. Where retrieval itself
+// has a better passage behind a worse one, and no stage changes the order, its score stays what it is. With record Run
+// also returns what each stage did.
 //
 // Headings, which are the last of items, begin a band of their own. They are left out if a stage removed a passage: nothing
 // stands in for what was not good enough.
 func (p Pipeline) Run(ctx context.Context, items []Item, band int, m Candidates, record bool) ([]Item, []Step, error) {
 	r, headings := newRun(p, m, record), len(items)
+	r.ordered = p.KeepsOrder()
 	if i := slices.IndexFunc(items, func(x Item) bool { return m.Signals(x.Index).Heading }); i >= 0 {
 		headings = i
 	}
@@ -79,6 +81,7 @@ type run struct {
 	candidates Candidates
 	now        time.Time // fixed once per query
 	record     bool
+	ordered    bool // no stage changes the order
 	steps      []Step
 	out        []Item
 }
@@ -186,15 +189,26 @@ func (r *run) leaveOut(items []Item) {
 	}
 }
 
-// deliver appends what the last stage has left of a band, none of it with a higher score than what stands before it.
+// deliver appends what the last stage has left of a band, none of it with a higher score than what stands before it but for
+// what retrieval has in this order.
 func (r *run) deliver(items []Item) {
 	for i := range items {
 		x := &items[i]
-		if n := len(r.out); n > 0 && x.Score > r.out[n-1].Score {
+		if n := len(r.out); n > 0 && x.Score > r.out[n-1].Score && !r.overlooked(x, &r.out[n-1]) {
 			r.steps[len(r.steps)-1].lower(x, r.out[n-1].Score)
 		}
 		r.out = append(r.out, *x)
 	}
+}
+
+// overlooked reports whether x is a passage that a search by lists missed, so that it stands behind worse ones. Its score
+// says what it is worth, however it was found.
+func (r *run) overlooked(x, before *Item) bool {
+	if !r.ordered {
+		return false
+	}
+	s := r.candidates.Signals(x.Index)
+	return !s.Heading && s.Score > r.candidates.Signals(before.Index).Score
 }
 
 func (s *Step) remove(items []Item, why Reason) {

@@ -177,26 +177,47 @@ func (b byCorpus) Vectors(ctx context.Context, c corpus.Corpus, parts []search.H
 	return b[c.No].Vectors(ctx, c, parts)
 }
 
-// TestListedExplained proves that explanations sum to the scores and scores never rise, on either side of the first hundred.
-func TestListedExplained(t *testing.T) {
+// TestListedScores proves that explanations sum to the scores, and that a score never depends on the way a passage was found:
+// on every page it is that of the exact order, also where a passage that was overlooked stands behind the first hundred, so
+// that scores rise there. With a stage that compares results with each other they never rise.
+func TestListedScores(t *testing.T) {
 	t.Parallel()
 	hits, docs := drawParts(rand.New(rand.NewPCG(91, 2)), 600)
 	s := asked(t, lossy{hits}, docs)
 	for _, spec := range []rerank.Spec{{Type: "none"}, {}, {Type: "mmr"}} {
-		last := math.Inf(1)
-		for offset := 0; offset < 150; offset += 50 {
-			answer, err := s.Run(t.Context(), Query{
-				Text: "words", Limit: 50, Offset: offset, Explain: true, Reranker: spec, Sources: []Source{{Corpus: "a", Lambda: opt.Some(0.025)}},
-			})
-			if err != nil || len(answer.Results) != 50 {
-				t.Fatalf("%+v: %d results, %v", spec, len(answer.Results), err)
-			}
-			for i, x := range answer.Results {
-				if math.Abs(sum(x.Explanation)-x.Score) > 1e-6 || x.Score > last {
-					t.Errorf("%+v: rank %d has %v after %v, explained by %+v", spec, offset+i, x.Score, last, x.Explanation)
+		ask := func(exact bool) (all []Result) {
+			for offset := 0; offset < 150; offset += 50 {
+				answer, err := s.Run(t.Context(), Query{
+					Text: "words", Limit: 50, Offset: offset, Explain: true, Reranker: spec, Exact: exact, Sources: []Source{{Corpus: "a", Lambda: opt.Some(0.025)}},
+				})
+				if err != nil || len(answer.Results) != 50 {
+					t.Fatalf("%+v: %d results, %v", spec, len(answer.Results), err)
 				}
-				last = x.Score
+				all = append(all, answer.Results...)
 			}
+			return all
+		}
+		want := map[string]float64{}
+		for _, x := range ask(true) {
+			want[x.DocumentID] = x.Score
+		}
+		last, rises := math.Inf(1), 0
+		for i, x := range ask(false) {
+			if math.Abs(sum(x.Explanation)-x.Score) > 1e-6 {
+				t.Errorf("%+v: rank %d has %v, explained by %+v", spec, i, x.Score, x.Explanation)
+			}
+			if score, ok := want[x.DocumentID]; spec.Type != "mmr" && ok && score != x.Score {
+				t.Errorf("%+v: rank %d, %s has %v, in the exact order %v", spec, i, x.DocumentID, x.Score, score)
+			}
+			if x.Score > last {
+				if rises++; spec.Type == "mmr" || i != rerank.FirstBand {
+					t.Errorf("%+v: rank %d has %v after %v", spec, i, x.Score, last)
+				}
+			}
+			last = x.Score
+		}
+		if rises == 0 && spec.Type != "mmr" {
+			t.Errorf("%+v: nothing that was overlooked stands behind the first hundred", spec)
 		}
 	}
 }

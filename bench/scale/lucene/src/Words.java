@@ -37,8 +37,9 @@ import org.apache.lucene.util.Version;
  *
  * Answers requests, one JSON object a line. {"do": "build", "words": FILE, "index": FOLDER, "deleted_every": N} indexes
  * the lines of FILE, words separated by spaces behind the number of their document, with positions, as one segment, and
- * deletes each N-th document. {"do": "search", "queries": FILE, "k": K} searches for the words of each line of FILE, one
- * after another on one thread, and answers {"seconds": [...], "found": [[line, ...], ...]}.
+ * deletes each N-th document; {"do": "open", "index": FOLDER} opens what an earlier run built. {"do": "search",
+ * "queries": FILE, "k": K} searches for the words of each line of FILE, one after another on one thread, and answers
+ * {"seconds": [...], "found": [[line, ...], ...]}.
  */
 public final class Words {
   private static IndexSearcher searcher;
@@ -47,7 +48,12 @@ public final class Words {
     System.out.println("{\"about\": \"Lucene " + Version.LATEST + ", Java " + System.getProperty("java.version") + "\"}");
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = in.readLine(); line != null; line = in.readLine()) {
-      System.out.println("build".equals(text(line, "do")) ? build(line) : search(line));
+      System.out.println(
+          switch (text(line, "do")) {
+            case "build" -> build(line);
+            case "open" -> open(Path.of(text(line, "index")));
+            default -> search(line);
+          });
     }
   }
 
@@ -96,19 +102,24 @@ public final class Words {
           last = document;
         }
       }
-      DirectoryReader reader = DirectoryReader.open(new MMapDirectory(dir));
-      if (reader.leaves().size() != 1) {
-        throw new IllegalStateException(reader.leaves().size() + " segments");
-      }
-      searcher = new IndexSearcher(reader);
-      searcher.setSimilarity(new BM25Similarity());
-      searcher.setQueryCache(null);
+      open(dir);
       long bytes = 0;
       for (String file : directory.listAll()) {
         bytes += directory.fileLength(file);
       }
       return String.format(java.util.Locale.ROOT, "{\"wall\": %f, \"cpu\": %f, \"bytes\": %d}", wall / 1e9, cpu, bytes);
     }
+  }
+
+  private static String open(Path dir) throws Exception {
+    DirectoryReader reader = DirectoryReader.open(new MMapDirectory(dir));
+    if (reader.leaves().size() != 1) {
+      throw new IllegalStateException(reader.leaves().size() + " segments");
+    }
+    searcher = new IndexSearcher(reader);
+    searcher.setSimilarity(new BM25Similarity());
+    searcher.setQueryCache(null);
+    return "{}";
   }
 
   private static double processorTime() {
