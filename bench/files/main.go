@@ -1,6 +1,6 @@
 // Command files measures what becomes of files: it uploads each sample file, reads the document back and compares its words and the
-// cells of its tables with what another parser found. It needs a built binary and the sample files. The results are for
-// docs/benchmarks.md.
+// cells of its tables with what another parser found. Other parts measure the time and the memory that reading takes, with the processes
+// that read counted in. It needs a built binary and the sample files; pdftotext is one of the peers. The results are for docs/benchmarks.md.
 package main
 
 import (
@@ -26,8 +26,21 @@ func main() {
 	samples := flag.String("samples", "../shared/data/parse-samples", "folder of sample files")
 	only := flag.String("only", "", "kinds of files, separated by commas; all if empty")
 	list := flag.Bool("list", false, "show the words that are missing, too")
+	part := flag.String("part", "words", "what is measured: words (and cells), time (of the processor, beside pdftotext and the encoder), or load (of a service that indexes many files)")
+	files := flag.Int("files", 10_000, "files of the part load")
 	flag.Parse()
-	if err := run(*binary, *samples, *only, *list); err != nil {
+	var err error
+	switch *part {
+	case "words":
+		err = run(*binary, *samples, *only, *list)
+	case "time":
+		err = times(*binary, *samples)
+	case "load":
+		err = load(*binary, *files)
+	default:
+		err = fmt.Errorf("no part %q", *part)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "files:", err)
 		os.Exit(1)
 	}

@@ -138,27 +138,13 @@ func (p *Process) Must(want int, method, path string, body any) ([]byte, error) 
 }
 
 // Resident returns the resident memory (VmRSS) in bytes, or 0 on systems without /proc.
-func (p *Process) Resident() int64 { return p.memory("VmRSS") }
+func (p *Process) Resident() int64 { return memoryOf(p.cmd.Process.Pid, "VmRSS") }
 
 // HighestResident returns the most that Resident would have returned so far.
-func (p *Process) HighestResident() int64 { return p.memory("VmHWM") }
+func (p *Process) HighestResident() int64 { return memoryOf(p.cmd.Process.Pid, "VmHWM") }
 
 // Anonymous returns the resident memory that is no mapped file (RssAnon), in bytes, or 0 on systems without /proc.
-func (p *Process) Anonymous() int64 { return p.memory("RssAnon") }
-
-func (p *Process) memory(name string) int64 {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.SplitSeq(string(raw), "\n") {
-		var kilobytes int64
-		if _, err := fmt.Sscanf(line, name+": %d kB", &kilobytes); err == nil {
-			return kilobytes << 10
-		}
-	}
-	return 0
-}
+func (p *Process) Anonymous() int64 { return memoryOf(p.cmd.Process.Pid, "RssAnon") }
 
 // ProcessorTime returns the processor time that the program has used, with a resolution of 10 ms (a clock tick on Linux).
 func (p *Process) ProcessorTime() (time.Duration, error) { return processorTime(p.cmd.Process.Pid) }

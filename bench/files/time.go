@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"quarry/bench/service"
+	"quarry/internal/embed"
+	"quarry/internal/extract"
+	"quarry/internal/extract/samplefile"
+	"quarry/internal/reader"
+)
+
+// used returns the processor time of this process and of its children that have ended.
+func used() (time.Duration, error) {
+	var sum time.Duration
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var r syscall.Rusage
+		if err := syscall.Getrusage(who, &r); err != nil {
+			return 0, err
+		}
+		sum += time.Duration(r.Utime.Nano() + r.Stime.Nano())
+	}
+	return sum, nil
+}
+
+// spent returns the processor time that do takes, and its error.
+func spent(do func() error) (time.Duration, error) {
+	before, err := used()
+	if err != nil {
+		return 0, err
+	}
+	err = do()
+	after, failed := used()
+	return after - before, errors.Join(err, failed)
+}
+
+// reading has files read as the service has them read, each so many times by one process, and returns the processor time with that of
+// the process, its start included.
+func reading(binary string, rounds int, files ...extract.Input) (time.Duration, error) {
+	return spent(func() error {
+		pool := reader.New(reader.Config{Command: []string{binary, "worker"}, Memory: 512 << 20, Time: time.Minute, Log: slog.Default()})
+		defer pool.Close() // waits for the process, whose time counts from then on
+		for range rounds {
+			for _, f := range files {
+				if _, err := pool.Read(context.Background(), f); err != nil {
+					return fmt.Errorf("%s: %w", f.Name, err)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// times measures processor time.
+func times(binary, samples string) error {
+	fmt.Printf("| what | measured | bar |\n|---|---|---|\n")
+	if err := besidePDF(binary, samples); err != nil {
+		return err
+	}
+	if err := speeds(binary); err != nil {
+		return err
+	}
+	return besideEncoder(binary, samples)
+}
+
+// besidePDF compares with pdftotext on the sample PDF files, rounds of both in turn.
+func besidePDF(binary, samples string) error {
+	paths, err := filepath.Glob(filepath.Join(samples, "pdf", "sources", "*.pdf"))
+	if err != nil || len(paths) == 0 {
+		return errors.Join(err, errors.New("no PDF files"))
+	}
+	var files []extract.Input
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		files = append(files, extract.Input{Name: path, Data: data})
+	}
+	const rounds = 9
+	var ratios []float64
+	var ours, theirs time.Duration
+	for range rounds {
+		o, err := reading(binary, 1, files...)
+		if err != nil {
+			return err
+		}
+		t, err := spent(func() error {
+			for _, path := range paths {
+				if err := exec.Command("pdftotext", "-q", path, "-").Run(); err != nil {
+					return fmt.Errorf("pdftotext %s: %w", path, err)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		ours, theirs, ratios = ours+o, theirs+t, append(ratios, o.Seconds()/t.Seconds())
+	}
+	slices.Sort(ratios)
+	fmt.Printf("| %d PDF files, ours ÷ pdftotext | %.2f (%.2f to %.2f; %d ÷ %d ms) | ≤ 1.5 |\n", len(paths), ratios[rounds/2], ratios[0], ratios[rounds-1],
+		ours.Milliseconds()/rounds, theirs.Milliseconds()/rounds)
+	return nil
+}
+
+// speeds measures what one core reads in a second, of files of one kind that are written here.
+func speeds(binary string) error {
+	const paragraphs = 9_000
+	texts := make([]string, paragraphs)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("Valve %d of line %d opens at %d bar; its seal is changed every %d months.", i, i%97, i%13, i%31)
+	}
+	for _, kind := range samplefile.Kinds {
+		unit, n := "paragraphs", float64(paragraphs)
+		switch kind {
+		case "pdf":
+			unit, n = "pages", paragraphs/30
+		case "xlsx", "ods", "csv":
+			unit, n = "cells", 2*paragraphs
+		case "pptx":
+			unit = "slides"
+		}
+		f := extract.Input{Name: "a." + kind, Data: samplefile.New(kind, texts...)}
+		const few, many = 1, 6 // the difference leaves out the start of the process
+		short, err := reading(binary, few, f)
+		if err != nil {
+			return err
+		}
+		long, err := reading(binary, many, f)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("| %s, %s a second and core | %.0f | |\n", kind, unit, n*(many-few)/(long-short).Seconds())
+	}
+	return nil
+}
+
+// besideEncoder compares the indexing of all sample files with the encoding of their passages alone.
+func besideEncoder(binary, samples string) error {
+	dir, remove, err := service.Folder("")
+	if err != nil {
+		return err
+	}
+	defer remove()
+	p, err := service.Start(binary, filepath.Join(dir, "data"))
+	if err != nil {
+		return err
+	}
+	defer p.Stop()
+	if _, err := p.Must(http.StatusCreated, "POST", "/v2/corpora", map[string]any{"key": "files"}); err != nil {
+		return err
+	}
+	paths, err := filepath.Glob(filepath.Join(samples, "*", "sources", "*"))
+	if err != nil {
+		return err
+	}
+	before, err := tree(p)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		id := filepath.Base(filepath.Dir(filepath.Dir(path))) + "/" + filepath.Base(path)
+		status, _, err := upload(p, id, data)
+		if err != nil {
+			return err
+		}
+		if status == http.StatusCreated {
+			ids = append(ids, id)
+		}
+	}
+	after, err := tree(p)
+	if err != nil {
+		return err
+	}
+	alone, passages, err := encoding(p, ids)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("| %d sample files of all kinds, %d passages: indexing ÷ encoding alone | %.2f (%.1f ÷ %.1f s) | ≤ 1.33 |\n",
+		len(ids), passages, (after-before).Seconds()/alone.Seconds(), (after - before).Seconds(), alone.Seconds())
+	return nil
+}
+
+// tree returns the processor time of the service and of the processes that it has.
+func tree(p *service.Process) (time.Duration, error) {
+	sum, err := p.ProcessorTime()
+	for _, c := range p.Children() {
+		t, failed := c.ProcessorTime()
+		sum, err = sum+t, errors.Join(err, failed)
+	}
+	return sum, err
+}
+
+// encoding returns the processor time that the passages of documents take to encode, without anything else.
+func encoding(p *service.Process, ids []string) (took time.Duration, passages int, err error) {
+	var texts []string
+	for _, id := range ids {
+		raw, err := p.Must(http.StatusOK, "GET", "/v2/corpora/files/documents/"+url.PathEscape(id), nil)
+		if err != nil {
+			return 0, 0, err
+		}
+		var d struct{ Parts []struct{ Text string } }
+		if err := json.Unmarshal(raw, &d); err != nil {
+			return 0, 0, err
+		}
+		for _, part := range d.Parts {
+			if strings.TrimSpace(part.Text) != "" {
+				texts = append(texts, part.Text)
+			}
+		}
+	}
+	encoders, err := embed.NewRegistry()
+	if err != nil {
+		return 0, 0, err
+	}
+	e, _ := encoders.Find("") // the default is always there
+	out := make([][]float32, len(texts))
+	for i := range out {
+		out[i] = make([]float32, e.Dim())
+	}
+	took, err = spent(func() error { return e.Encode(context.Background(), embed.Passage, texts, out) })
+	return took, len(texts), err
+}
