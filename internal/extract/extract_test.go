@@ -126,7 +126,7 @@ func TestReadChoosesFormat(t *testing.T) {
 		{"a.png", "", "\x89PNG\r\n", "", extract.ErrUnsupported},
 		{"a.txt", "image/png", "text", "", extract.ErrUnsupported},
 		{"a.pdf", "application/pdf", "%PDF-1.7", "", extract.ErrUnparsable},
-		{"a.ppt", "", "x", "", extract.ErrUnsupported},
+		{"a.xlsb", "", "x", "", extract.ErrUnsupported},
 		{"noname", "", "%PDF-1.7", "", extract.ErrUnparsable},
 		{"a.docx", "application/msword", "PK", "", extract.ErrUnparsable},
 		{"a.doc", "application/msword", "x", "", extract.ErrUnparsable},

@@ -18,6 +18,7 @@ import (
 	"quarry/internal/extract/odf"
 	"quarry/internal/extract/pdf"
 	"quarry/internal/extract/plain"
+	"quarry/internal/extract/ppt"
 	"quarry/internal/extract/pptx"
 	"quarry/internal/extract/rtf"
 	"quarry/internal/extract/xls"
@@ -121,8 +122,12 @@ var formats = []*format{
 			"application/vnd.ms-powerpoint.presentation.macroenabled.12",
 			"application/vnd.ms-powerpoint.slideshow.macroenabled.12",
 		},
-		loose: []string{"application/vnd.ms-powerpoint"}, endings: []string{".pptx"}, rare: []string{".pptm", ".ppsx", ".ppsm", ".potx"},
+		loose: []string{oldPowerPoint}, endings: []string{".pptx"}, rare: []string{".pptm", ".ppsx", ".ppsm", ".potx"},
 		is: pptx.Is, read: pptx.Read,
+	},
+	{
+		name: "PowerPoint 97-2003 (ppt)", types: []string{oldPowerPoint, "application/mspowerpoint", "application/x-mspowerpoint"},
+		endings: []string{".ppt"}, rare: []string{".pps", ".pot"}, is: ppt.Is, read: ppt.Read,
 	},
 	{
 		name: "OpenDocument text (odt)", types: []string{openDocument + "text", openDocument + "text-template"},
@@ -151,17 +156,18 @@ var formats = []*format{
 }
 
 const (
-	plainText    = "text/plain"
-	htmlPage     = "text/html"
-	xmlFile      = "application/xml"
-	openDocument = "application/vnd.oasis.opendocument."
-	oldWord      = "application/msword"
-	oldExcel     = "application/vnd.ms-excel" // which browsers on Windows also send for CSV
+	plainText     = "text/plain"
+	htmlPage      = "text/html"
+	xmlFile       = "application/xml"
+	openDocument  = "application/vnd.oasis.opendocument."
+	oldWord       = "application/msword"
+	oldPowerPoint = "application/vnd.ms-powerpoint"
+	oldExcel      = "application/vnd.ms-excel" // which browsers on Windows also send for CSV
 )
 
 // refused are the endings of formats that are not text and have no parser. The content of such files is not examined.
 var refused = map[string]bool{
-	".ppt": true, ".epub": true,
+	".epub": true,
 	".xlsb": true, ".msg": true, ".zip": true, ".gz": true,
 	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".mp3": true, ".mp4": true, ".exe": true,
 }

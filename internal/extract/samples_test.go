@@ -22,7 +22,7 @@ func TestReadFindsWhatAnotherParserFinds(t *testing.T) {
 	}
 	const floor, mean = 0.80, 0.95
 	sum, n := 0.0, 0
-	for _, kind := range []string{"md", "html", "docx", "xls", "doc", "pdf"} {
+	for _, kind := range []string{"md", "html", "docx", "xls", "doc", "ppt", "pdf"} {
 		files, err := filepath.Glob(filepath.Join(dir, kind, "sources", "*."+kind))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no %s samples: %v", kind, err)

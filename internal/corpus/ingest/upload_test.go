@@ -122,7 +122,7 @@ func TestUploadRefused(t *testing.T) {
 		{"binary that calls itself text", upload("a.txt", "\x00\x01\x02binary"), fault.KindInvalid, "file", "could not be parsed"},
 		{"PNG that calls itself text", edit(upload("a", "\x89PNG\r\n\x1a\n..."), func(u *ingest.Upload) { u.ContentType = "text/plain" }),
 			fault.KindInvalid, "file", "corrupt archive or a malformed document"},
-		{"slides by name", upload("a.ppt", "x"), fault.KindMediaType, "", "Markdown"},
+		{"a kind that is not read, by name", upload("a.xlsb", "x"), fault.KindMediaType, "", "Markdown"},
 		{"PDF that is none", upload("a.pdf", "%PDF-1.7"), fault.KindInvalid, "file", "could not be parsed"},
 		{"declared type", edit(upload("a.txt", "text"), func(u *ingest.Upload) { u.ContentType = "image/png" }), fault.KindMediaType, "", "image/png"},
 		{"no id", upload("", "text"), fault.KindInvalid, "filename", "must not be empty"},
