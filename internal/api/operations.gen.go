@@ -241,7 +241,7 @@ var Operations = []Operation{
 			{Name: "Request-Timeout", In: "header", Schema: "param:RequestTimeout", Type: "integer"},
 			{Name: "Request-Timeout-Millis", In: "header", Schema: "param:RequestTimeoutMillis", Type: "integer"},
 			{Name: "corpus_key", In: "path", Schema: "param:path_corpus_key", Required: true, Type: "string"},
-			{Name: "document_id", In: "path", Schema: "param:path_document_id", Required: true, Type: "string"},
+			{Name: "document_id", In: "path", Schema: "param:getCorpusDocumentFile:document_id", Required: true, Type: "string"},
 		},
 		Success: 200, Statuses: []int{200, 400, 401, 403, 404, 504}},
 	{ID: "getCorpusIndex", Method: "GET", Path: "/v2/corpora/{corpus_key}/index",

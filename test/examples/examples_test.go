@@ -95,7 +95,7 @@ func TestRefusalsAnswerAsShown(t *testing.T) {
 // start starts a service of its own for one example.
 func start(t *testing.T, before Before) *service {
 	t.Helper()
-	a, key := apptest.Start(t, func(c *config.Config) { c.OutboundAllow = "127.0.0.1" }) // where tool servers are played
+	a, key := apptest.Start(t, func(c *config.Config) { c.OutboundAllow, c.KeepFiles = "127.0.0.1", true }) // where tool servers are played
 	models := scripted.Start(t)
 	models.On("You find filters in the words of a search query", scripted.Reply{Text: `{"query":"What may a hotel cost?","metadata_filter":"doc.year = 2026"}`})
 	known := standIns{before.Provider: models.URL, before.Tools: toolserver.Start(t).URL}

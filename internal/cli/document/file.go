@@ -1,6 +1,7 @@
 package document
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,6 +52,11 @@ func (c *fileCmd) Run(e *command.Env) error {
 	n, err := c.write(name, res.Body)
 	if err != nil {
 		return err
+	}
+	if c.JSON {
+		out, _ := json.Marshal(map[string]any{"file": name, "bytes": n}) // nothing in it can fail
+		command.PrintJSON(e.Out, out)
+		return nil
 	}
 	fmt.Fprintf(e.Out, "%s  %s\n", command.Prose(name), command.Count(n, "byte"))
 	return nil

@@ -175,8 +175,8 @@ func TestSupported(t *testing.T) {
 		ok                bool
 	}{
 		{"a.md", "", true}, {"a.txt", "application/octet-stream", true}, {"a", "text/html; charset=utf-8", true}, {"upload", "", true},
-		{"a.pdf", "", true}, {"a.txt", "application/pdf", true}, {"a.ppt", "", false}, {"a.doc", "application/octet-stream", false}, {"a.docx", "", true}, {"a.docx", "application/msword", true}, {"a.docx", "text/plain", true},
-		{"a.doc", "application/msword", false},
+		{"a.pdf", "", true}, {"a.txt", "application/pdf", true}, {"a.ppt", "", true}, {"a.doc", "application/octet-stream", true}, {"a.xlsb", "", false}, {"a.zip", "application/octet-stream", false}, {"a.docx", "", true}, {"a.docx", "application/msword", true}, {"a.docx", "text/plain", true},
+		{"a.doc", "application/msword", true}, {"a.txt", "application/vnd.ms-excel.sheet.binary.macroenabled.12", false},
 	} {
 		err := ingest.Supported(tt.name, tt.contentType)
 		if (err == nil) != tt.ok || err != nil && !fault.Is(err, fault.KindMediaType) {
