@@ -115,6 +115,7 @@ func TestReadChoosesFormat(t *testing.T) {
 		{"a.xml", "text/xml; charset=koi8-r", "<?xml version='1.0' encoding='iso-8859-5'?><a>\xe4\xc1</a>", "Да", nil},
 		{"a", "", "<?xml version='1.0'?><a>b</a>", "b", nil},
 		{"a.lxml", "", "<html><p>b", "b", nil},
+		{"a.xhtml", "", "<?xml version='1.0'?><html><head><title/><script src='x'/></head><body><p/>a <i/>&lt;<![CDATA[<b>]]><br/></body></html>", "a <<b>", nil},
 		{"a.xml", "", "<a>b", "", extract.ErrUnparsable},
 		{"a.adoc", "", "plain *text*", "plain text", nil},
 		{"a.txt", "", "", "", extract.ErrEmpty},
@@ -157,7 +158,7 @@ func TestReadBoundsDepth(t *testing.T) {
 		"stray.html": "<tr><td>x", "unmatched.html": "x</b>", "foster.html": "<table>x<tr>x",
 		"menus.html": `<div class="menu"><a href=x>a</a>`, "contents.html": `<ul><li><a href="#x">x</a>`, "bold.html": "<p><b>x</b></p><a></a>",
 		"menu.html": `<div class="menu"><a href=x>a</a></div>`, "power.html": "1<sup>1", "asked.txt": "Q: a\n\nA: b\n\n", "numbered.txt": "1. a\n\n1.1. b\n\n",
-		"underlined.txt": "abc\n---\n\n", "pages.txt": "A(1)   A(1)\n\nB\n     -x   c\n\n", "boxes.md": "!!! note\n    ", "fences.md": "```{note}\n",
+		"underlined.txt": "abc\n---\n\n", "pages.txt": "A(1)   A(1)\n\nB\n     -x   c\n\n", "boxes.md": "!!! note\n    ", "empty.xhtml": "<?xml?><a <b x=\"/>", "fences.md": "```{note}\n",
 	} {
 		doc, err := extract.Read(extract.Input{Name: name, Data: []byte(strings.Repeat(unit, 200_000) + "needle")})
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"quarry/internal/extract/csv"
 	"quarry/internal/extract/doc"
 	"quarry/internal/extract/docx"
+	"quarry/internal/extract/epub"
 	"quarry/internal/extract/html"
 	"quarry/internal/extract/mail"
 	"quarry/internal/extract/markdown"
@@ -146,6 +147,9 @@ var formats = []*format{
 		is: rtf.Is, read: rtf.Read,
 	},
 	{
+		name: "EPUB", types: []string{"application/epub+zip"}, endings: []string{".epub"}, is: epub.Is, read: epub.Read,
+	},
+	{
 		name: "mail (eml)", types: []string{"message/rfc822"}, endings: []string{".eml"},
 		is: mail.Is, readMail: mail.Read,
 	},
@@ -167,7 +171,6 @@ const (
 
 // refused are the endings of formats that are not text and have no parser. The content of such files is not examined.
 var refused = map[string]bool{
-	".epub": true,
 	".xlsb": true, ".msg": true, ".zip": true, ".gz": true,
 	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".mp3": true, ".mp4": true, ".exe": true,
 }

@@ -64,6 +64,9 @@ func AppendPage(b *outline.Builder, page string) error {
 // parse returns the syntax tree of a page. It refuses pages that are nested deeper than 512 elements (a limit of package
 // html) and those that would take too long.
 func parse(page string) (*html.Node, error) {
+	if xhtml(page) {
+		page = expand(page)
+	}
 	if len(page) > maxPlainSize {
 		var ok bool
 		if page, ok = separateTexts(page); !ok {

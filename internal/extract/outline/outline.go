@@ -141,6 +141,29 @@ func (b *Builder) Table(t Table) {
 	n.section.Tables = append(n.section.Tables, t)
 }
 
+// Append adds sections of another document, their headings deeper by so many levels. Those of level 0 go on with the open section.
+func (b *Builder) Append(all []Section, deeper int) {
+	for _, s := range all {
+		inner := s.Sections
+		if s.Sections = nil; s.Level > 0 {
+			b.Heading(s.Level+deeper, s.Title)
+			n := b.open()
+			n.text.WriteString(s.Text)
+			s.Level, s.Text = n.section.Level, ""
+			n.section = s
+		} else {
+			b.Paragraph(s.Text)
+			n := b.open()
+			start := n.text.Len() - len(s.Text)
+			for _, c := range s.Code {
+				n.section.Code = append(n.section.Code, Range{start + c.Start, start + c.End})
+			}
+			n.section.Tables = append(n.section.Tables, s.Tables...)
+		}
+		b.Append(inner, deeper)
+	}
+}
+
 // Sections returns the tree built so far.
 func (b *Builder) Sections() []Section {
 	var out []Section
