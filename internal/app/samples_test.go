@@ -29,7 +29,7 @@ func TestSamples(t *testing.T) {
 		t.Fatalf("%d samples, %v", len(files), err)
 	}
 	unread := map[string]bool{
-		".msg": true, ".png": true,
+		".png": true,
 	}
 	a, key := apptest.Start(t, nil)
 	send := func(path, kind string, body []byte) *httptest.ResponseRecorder {

@@ -15,6 +15,7 @@ import (
 	"quarry/internal/extract/epub"
 	"quarry/internal/extract/html"
 	"quarry/internal/extract/mail"
+	"quarry/internal/extract/mail/msg"
 	"quarry/internal/extract/markdown"
 	"quarry/internal/extract/odf"
 	"quarry/internal/extract/pdf"
@@ -154,6 +155,10 @@ var formats = []*format{
 		is: mail.Is, readMail: mail.Read,
 	},
 	{
+		name: "Outlook mail (msg)", types: []string{"application/vnd.ms-outlook", "application/x-msg"}, endings: []string{".msg"}, rare: []string{".oft"},
+		is: msg.Is, readMail: msg.Read,
+	},
+	{
 		name: "PDF", types: []string{"application/pdf", "application/x-pdf"}, endings: []string{".pdf"},
 		is: isPDF, readWith: pdf.Read,
 	},
@@ -171,7 +176,7 @@ const (
 
 // refused are the endings of formats that are not text and have no parser. The content of such files is not examined.
 var refused = map[string]bool{
-	".xlsb": true, ".msg": true, ".zip": true, ".gz": true,
+	".xlsb": true, ".zip": true, ".gz": true,
 	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".mp3": true, ".mp4": true, ".exe": true,
 }
 

@@ -115,7 +115,11 @@ var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 func (a *Attachment) section(n int, files Files, left int) outline.Section {
 	doc, err := a.read(files, left)
 	if err != nil {
-		return outline.Section{Title: cmp.Or(outline.OneLine(a.Name), fmt.Sprintf("Attachment %d", n)), Level: 1, Text: "This attachment was not read: " + err.Error() + "."}
+		subject := ""
+		if a.Message != nil {
+			subject = outline.OneLine(a.Message.Subject)
+		}
+		return outline.Section{Title: cmp.Or(outline.OneLine(a.Name), subject, fmt.Sprintf("Attachment %d", n)), Level: 1, Text: "This attachment was not read: " + err.Error() + "."}
 	}
 	s := outline.Section{Title: cmp.Or(outline.OneLine(a.Name), outline.OneLine(doc.Title), fmt.Sprintf("Attachment %d", n)), Level: 1, Sections: doc.Sections}
 	if len(doc.Sections) > 0 && doc.Sections[0].Title == "" { // the text before the first heading is that of the attachment itself

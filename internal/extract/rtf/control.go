@@ -70,6 +70,7 @@ func (r *reader) control(t *token) {
 		return
 	}
 	switch {
+	case r.markup && r.tag(t):
 	case starred && !passed[t.name], strings.HasPrefix(t.name, "m") && strings.HasSuffix(t.name, "Pr"): // properties of formulas
 		s.place = nowhere
 	case signs[t.name] != "":

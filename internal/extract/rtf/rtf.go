@@ -2,8 +2,8 @@
 //
 // It keeps what a reader of the final text would see: paragraphs, headings by their style, lists with their bullets and numbers, tables, notes
 // after the paragraph that refers to them, text boxes after the paragraph they are anchored to, alternative texts of pictures, what fields
-// show. It drops text that is deleted, moved elsewhere or hidden, the codes of fields, comments, headers, footers and tables of contents. All
-// functions are safe for concurrent use.
+// show. It drops text that is deleted, moved elsewhere or hidden, the codes of fields, comments, headers, footers and tables of contents. A document
+// that is a page of HTML, as mail of Outlook is, is read as the page. All functions are safe for concurrent use.
 package rtf
 
 import (
@@ -51,6 +51,9 @@ func read(out *outline.Builder, data []byte) (map[string]any, error) {
 		metadata: map[string]any{}, state: state{skip: 1, outline: -1},
 	}
 	r.flow = &flow{put: r.put}
+	if encapsulates(data) {
+		return r.metadata, r.readPage()
+	}
 	if err := r.read(); err != nil {
 		return nil, err
 	}
@@ -80,6 +83,7 @@ type reader struct {
 
 	titled  bool   // there was a paragraph of style Title, below which headings are nested
 	caption string // the last paragraph if it is a caption, perhaps of a table that follows
+	markup  bool   // the document is a page of HTML, written as RTF
 	shape   string // the name of the property of a shape that was read last
 }
 
@@ -116,6 +120,7 @@ type state struct {
 	skip    int // how many characters follow a \u for old programs
 	hidden  bool
 	deleted bool
+	aside   bool // of the page that the document is, this is not a part
 
 	style, outline int
 	list, level    int // list is 0 outside of lists
@@ -182,7 +187,7 @@ func (r *reader) close() {
 func (r *reader) write(text string) {
 	s := &r.state
 	switch {
-	case s.hidden || s.deleted:
+	case s.hidden || s.deleted || s.aside:
 	case s.place == capture:
 		s.text.WriteString(text)
 	case s.place == body:

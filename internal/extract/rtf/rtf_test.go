@@ -90,6 +90,7 @@ func TestReadBounds(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
+	f.Add([]byte(`{\rtf1\fromhtml1{\*\htmltag64 <p>}\htmlrtf {\htmlrtf0 a\par\tab b\htmlrtf }\htmlrtf0{\*\htmltag72 </p>}}`))
 	f.Add([]byte(everything))
 	f.Add([]byte(`{\rtf1\ansi\trowd\cellx-5\cellx1 a\cell\cell\row{\footnote{\shptxt x\par}\cell}\row{\*\ud x}\u-1?\'8`))
 	f.Fuzz(func(t *testing.T, data []byte) {
