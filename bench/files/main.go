@@ -81,6 +81,9 @@ func run(binary, samples, only string, list bool) error {
 		if only != "" && !slices.Contains(strings.Split(only, ","), kind) {
 			continue
 		}
+		if kind == "odf" && filepath.Ext(file) == ".pdf" { // the same documents as PDF
+			kind = "odf as PDF"
+		}
 		r, err := measure(p, kind, file)
 		if err != nil {
 			return err

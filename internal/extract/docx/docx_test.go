@@ -141,7 +141,7 @@ func TestRead(t *testing.T) {
 			`<w:p><w:r><w:t>before</w:t></w:r><w:r><mc:AlternateContent><mc:Choice><wp:docPr descr="a red valve"/><w:txbxContent>` + p("", "boxed") + `</w:txbxContent></mc:Choice><mc:Fallback><w:txbxContent>` +
 				p("", "boxed") + `</w:txbxContent></mc:Fallback></mc:AlternateContent></w:r><m:oMath><m:f><m:num><m:r><m:t>a</m:t></m:r></m:num><m:den><m:r><m:t>b</m:t></m:r></m:den></m:f></m:oMath></w:p>` +
 				`<w:sdt><w:sdtPr><w:docPartObj/></w:sdtPr><w:sdtContent>` + p("", "controlled") + `</w:sdtContent></w:sdt>`,
-			"0 \"\" page 0 []: \"before a red valve a/b\\n\\nboxed\\n\\ncontrolled\"\n"},
+			"0 \"\" page 0 []: \"before a red valve $\\\\frac{a}{b}$\\n\\nboxed\\n\\ncontrolled\"\n"},
 		{"notes below their paragraph", `<w:p><w:r><w:t>claim</w:t><w:footnoteReference w:id="2"/></w:r></w:p>` + p("", "next"), "0 \"\" page 0 []: \"claim\\n\\nthe source\\n\\nnext\"\n"},
 		{"pages where Word last saw them", p("berschrift1", "A") + `<w:p><w:r><w:t>one </w:t><w:lastRenderedPageBreak/><w:t>two</w:t></w:r></w:p><w:p><w:r><w:lastRenderedPageBreak/><w:t>three</w:t></w:r></w:p>` + p("berschrift1", "B"),
 			"1 \"A\" page 1 [{0 1} {4 2} {9 3}]: \"one two\\n\\nthree\"\n1 \"B\" page 3 []: \"\"\n"},

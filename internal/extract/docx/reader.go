@@ -137,12 +137,12 @@ func (r *reader) inline(p *paragraph, e xml.StartElement) {
 		}
 	case "chart":
 		p.charts = append(p.charts, ooxml.RelationID(e))
-	case "den": // the denominator, superscript and subscript of formulas (OMML)
-		p.text.WriteByte('/')
-	case "sup":
-		p.text.WriteByte('^')
-	case "sub":
-		p.text.WriteByte('_')
+	case "oMath":
+		if text := ooxml.Math(r.x); strings.HasSuffix(p.text.String(), "$") { // two formulas
+			p.text.WriteString(" " + text)
+		} else {
+			p.text.WriteString(text)
+		}
 	case "moveFrom", "rt", "Fallback", "sdtPr", "rPr", "del", "instrText", "delText":
 		r.x.Skip()
 	}

@@ -120,23 +120,18 @@ func (s *sheetReader) content() string {
 	return strings.Join(words, " ")
 }
 
-// comment returns the comment that was started last, with its author and its day.
+// comment returns the comment that was started last, with its author and its time.
 func (r *reader) comment() string {
-	var head, words []string
+	var c outline.Comment
 	r.x.Each(func(e xml.StartElement) {
 		switch e.Name.Local {
 		case "creator":
-			head = append(head, outline.OneLine(r.x.Text()))
+			c.Author = outline.OneLine(r.x.Text())
 		case "date":
-			if day := r.x.Text(); len(day) >= len("2006-01-02") {
-				head = append(head, day[:len("2006-01-02")])
-			}
+			c.Time = outline.OneLine(r.x.Text())
 		case "p":
-			words = append(words, strings.Fields(r.x.Text())...)
+			c.Text += r.x.Text() + " "
 		}
 	})
-	if len(words) == 0 || len(head) == 0 {
-		return strings.Join(words, " ")
-	}
-	return strings.Join(head, ", ") + ": " + strings.Join(words, " ")
+	return c.String()
 }

@@ -55,6 +55,8 @@ func Paragraph(x *archive.XML) string {
 			b.WriteByte('\n')
 		case "tab":
 			b.WriteByte(' ')
+		case "oMath":
+			b.WriteString(Math(x))
 		case "Fallback":
 			x.Skip()
 		}
@@ -69,11 +71,20 @@ type series struct {
 	values     map[int]string
 }
 
-// Chart adds the data that a chart keeps of its source as a table: a row for each category, a column for each series.
+// chartKinds maps the elements of charts to what people call them.
+var chartKinds = map[string]string{
+	"barChart": "bar chart", "bar3DChart": "bar chart", "lineChart": "line chart", "line3DChart": "line chart", "pieChart": "pie chart", "pie3DChart": "pie chart",
+	"ofPieChart": "pie chart", "doughnutChart": "doughnut chart", "areaChart": "area chart", "area3DChart": "area chart", "scatterChart": "scatter chart",
+	"bubbleChart": "bubble chart", "radarChart": "radar chart", "stockChart": "stock chart", "surfaceChart": "surface chart", "surface3DChart": "surface chart",
+}
+
+// Chart adds the data that a chart keeps of its source as a table: a row for each category, a column for each series. Its kind is
+// part of its title.
 func (p *Package) Chart(part string, out *outline.Builder) error {
 	var all []series
-	title, points := "", 0
+	title, kind, points := "", "", 0
 	err := p.Each(part, func(x *archive.XML, e xml.StartElement) {
+		kind = cmp.Or(kind, chartKinds[e.Name.Local])
 		switch e.Name.Local {
 		case "title":
 			if text := outline.OneLine(texts(x)); title == "" && len(all) == 0 {
@@ -109,6 +120,12 @@ func (p *Package) Chart(part string, out *outline.Builder) error {
 	}
 	if len(places)*(len(all)+1) > maxPoints {
 		return nil
+	}
+	switch {
+	case kind != "" && title != "":
+		title += " (" + kind + ")"
+	case kind != "":
+		title = strings.ToUpper(kind[:1]) + kind[1:]
 	}
 	t := outline.Table{Title: title, Headers: [][]string{{""}}}
 	for _, s := range all {

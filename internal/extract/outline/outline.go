@@ -118,8 +118,11 @@ func (b *Builder) Code(text string) {
 	}
 }
 
-// Line adds a list item. Consecutive lines form one paragraph.
+// Line adds a list item, unless it is only white space. Consecutive lines form one paragraph.
 func (b *Builder) Line(text string, breaks ...Mark) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
 	sep := "\n\n"
 	if b.lines {
 		sep = "\n"

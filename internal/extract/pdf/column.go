@@ -22,6 +22,9 @@ func columns(rows []row, b *syntax.Budget) [][]row {
 	if len(rows) > maxRows {
 		return [][]row{rows}
 	}
+	if left, right := spread(rows); left != nil {
+		return append(columns(left, b), columns(right, b)...)
+	}
 	var plain []row
 	flush := func() {
 		if len(plain) > 0 {
@@ -42,6 +45,36 @@ func columns(rows []row, b *syntax.Budget) [][]row {
 	}
 	flush()
 	return regions
+}
+
+// spread returns the rows of two facing pages that are one page of the file: its text is wider than high, and nothing crosses
+// the middle. Sides of a few lines are no pages.
+func spread(rows []row) (left, right []row) {
+	const fewest = 10
+	if len(rows) < fewest {
+		return nil, nil
+	}
+	x0, x1 := rows[0].x0, rows[0].x1
+	for i := range rows {
+		x0, x1 = min(x0, rows[i].x0), max(x1, rows[i].x1)
+	}
+	if x1-x0 < rows[0].y-rows[len(rows)-1].y {
+		return nil, nil
+	}
+	middle := (x0 + x1) / 2
+	gutter := medianSize(rows) // on each side of the middle
+	halves := []span{{x0, middle - gutter}, {middle + gutter, x1}}
+	for i := range rows {
+		for _, s := range rows[i].segments {
+			if s.x1 > halves[0].x1 && s.x0 < halves[1].x0 {
+				return nil, nil
+			}
+		}
+	}
+	if sides := split(rows, halves); len(sides[0]) >= fewest && len(sides[1]) >= fewest {
+		return sides[0], sides[1]
+	}
+	return nil, nil
 }
 
 // run returns the columns of the longest run of rows, from the first one on, that is set in columns, and the number of

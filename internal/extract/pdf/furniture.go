@@ -16,7 +16,7 @@ const (
 
 // dropFurniture removes page headers, footers and page numbers: lines that the file marks as such, and lines at the edge
 // of a page that repeat at the same height on at least a third of the pages. Lines in a larger font than the body text
-// are headings even if they repeat.
+// are headings even if they repeat. On a single page nothing repeats: what the file marks there is said nowhere else.
 func dropFurniture(sheets []sheet) {
 	type place struct {
 		text string
@@ -43,7 +43,7 @@ func dropFurniture(sheets []sheet) {
 		s := &sheets[i]
 		drop := map[int]bool{}
 		for n := range s.lines {
-			drop[n] = s.lines[n].artifact
+			drop[n] = s.lines[n].artifact && len(sheets) > 1
 		}
 		if len(sheets) >= minPages {
 			for _, n := range s.edges() {

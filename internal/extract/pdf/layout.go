@@ -190,7 +190,7 @@ func spellRightToLeft(all []glyph) string {
 	}
 	for i := range sorted {
 		g := &sorted[i]
-		space := i > 0 && spaceBetween(sorted[i-1].x0-g.x1, &sorted[i-1], g)
+		space := i > 0 && (spaceBetween(sorted[i-1].x0-g.x1, &sorted[i-1], g) || otherScript(sorted[i-1].text, g.text))
 		forward := !rightToLeft(g.text) && (letters(g.text) || digits(g.text))
 		switch {
 		// A sign between two such glyphs, like a decimal point, belongs to the run.
@@ -211,6 +211,12 @@ func spellRightToLeft(all []glyph) string {
 	}
 	flush()
 	return clean(strings.Join(out, ""))
+}
+
+// otherScript reports whether two pieces of text that touch are letters of words in different scripts: people leave out the space
+// between these.
+func otherScript(a, b string) bool {
+	return letters(a) && letters(b) && rightToLeft(a) != rightToLeft(b)
 }
 
 func digits(s string) bool { return strings.ContainsFunc(s, unicode.IsDigit) }

@@ -27,6 +27,9 @@ func dump(all []outline.Section, indent string) string {
 	return b.String()
 }
 
+// marked is a page with a head that the file marks as one.
+const marked = "/Artifact <</Type/Pagination>> BDC BT /F 9 Tf 50 800 Td (Chapter 1) Tj ET EMC BT /F 10 Tf 50 700 Td (Text.) Tj ET"
+
 func TestReadText(t *testing.T) {
 	// Proves what each operator of text and each habit of writers becomes.
 	t.Parallel()
@@ -41,7 +44,7 @@ func TestReadText(t *testing.T) {
 			"This sentence is about irrigation and about the well-known case and well-known and state-of-The-Art cases with a soft hyphen, or without any further words in it at all."},
 		{"escapes and codes of the font", `BT /F 10 Tf 50 700 Td (\(a\) \344\366\374 \200 \223q\224 \\) Tj <41> Tj ET`, "(a) äöü € “q” \\A"},
 		{"text that says what it reads as", "BT /F 10 Tf 50 700 Td (x ) Tj /Span <</ActualText (fi)>> BDC (zz) Tj EMC ( y) Tj ET", "x fi y"},
-		{"running heads by the file's own word", "/Artifact <</Type/Pagination>> BDC BT /F 9 Tf 50 800 Td (Chapter 1) Tj ET EMC BT /F 10 Tf 50 700 Td (Text.) Tj ET", "Text."},
+		{"a running head of a single page, which repeats nothing", marked, "Chapter 1\n\nText."},
 		{"an inline picture", "BI /W 1 /H 1 ID \x01(\xFF EI BT /F 10 Tf 50 700 Td (after) Tj ET", "after"},
 		{"graphics states and scales", "q 2 0 0 2 0 0 cm BT /F 5 Tf 25 350 Td (scaled) Tj ET Q BT /F 10 Tf 50 Tz 50 660 Td (narrow) Tj ET", "scaled\n\nnarrow"},
 		{"text of lists", lay("F", 10, 50, 700, 12, "Items:", "\225 one", "\225 two which goes on and on and on and", "  on", "3. three"), "Items:\n\n- one\n- two which goes on and on and on and on\n3. three"},
@@ -101,6 +104,63 @@ func TestReadOrder(t *testing.T) {
 	doc, err = Read(one(t, lay("F", 10, 50, 700, 12, "The text of the page.")+"BT /F 8 Tf 0 1 -1 0 20 300 Tm (in the margin) Tj ET"), outline.Options{})
 	if err != nil || !strings.Contains(dump(doc.Sections, ""), `"The text of the page.\n\nin the margin"`) {
 		t.Errorf("text in the margin: %v\n%s", err, dump(doc.Sections, ""))
+	}
+}
+
+// TestReadMarkedHeads proves that running heads that the file marks are left out of more than one page.
+func TestReadMarkedHeads(t *testing.T) {
+	t.Parallel()
+	w := newWriter()
+	doc, err := Read(w.bytes(w.page(marked, ""), w.page(marked, "")), outline.Options{})
+	if err != nil || strings.Contains(dump(doc.Sections, ""), "Chapter") || !strings.Contains(dump(doc.Sections, ""), "Text.") {
+		t.Errorf("%v\n%s", err, dump(doc.Sections, ""))
+	}
+}
+
+// TestReadSpread proves that two facing pages on one page are read one after the other, however short their lines are, and that a wide
+// table in the same place stays rows.
+func TestReadSpread(t *testing.T) {
+	t.Parallel()
+	var left, right []string
+	for i := range 14 {
+		left, right = append(left, fmt.Sprintf("Left %d", i)), append(right, fmt.Sprintf("Right %d", i))
+	}
+	left[3], right[5] = "A line of the left page that is nearly as wide as it is, to its margin", "A line of the right page that is nearly as wide as it is, to its margin"
+	spread := lay("F", 10, 50, 500, 14, left...) + lay("F", 10, 450, 496, 15, right...)
+	doc, err := Read(one(t, spread), outline.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := dump(doc.Sections, ""); strings.Index(got, "Left 13") > strings.Index(got, "Right 0") {
+		t.Error(got)
+	}
+	crossed := spread + lay("F", 10, 50, 520, 14, "A line across both sides of the page, over the middle, which no line of a page would do, whatever it may be that it says")
+	if doc, err = Read(one(t, crossed), outline.Options{}); err != nil || !strings.Contains(dump(doc.Sections, ""), "Left 0 Right 0") {
+		t.Errorf("%v\n%s", err, dump(doc.Sections, ""))
+	}
+}
+
+// TestSpellRightToLeft proves that numbers and foreign words are read from left to right, and stand apart from words of the other script.
+func TestSpellRightToLeft(t *testing.T) {
+	t.Parallel()
+	place := func(leftToRight ...string) (all []glyph) {
+		for i, s := range leftToRight {
+			all = append(all, glyph{text: s, x0: float32(6 * i), x1: float32(6*i + 6), size: 10, space: 3})
+		}
+		return all
+	}
+	for _, tt := range []struct {
+		glyphs []glyph
+		want   string
+	}{
+		{place("ן", "מ", "P", "y", "ו"), "ו Py מן"},
+		{place("ן", "מ", " ", "P", "y", " ", "ו"), "ו Py מן"},
+		{place("ב", " ", "1", "2", ".", "5", " ", "א"), "א 12.5 ב"},
+		{place("1", "2", "א"), "א12"},
+	} {
+		if got := spellRightToLeft(tt.glyphs); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
 	}
 }
 

@@ -313,22 +313,16 @@ func (s *show) write(in *shape) {
 // comment returns a comment with its author and its day.
 func comment(b []byte) string {
 	const author, said = 0, 1
-	var head, day, words string
+	var c outline.Comment
 	each(b, func(r record) {
 		switch {
 		case r.kind == recString && r.instance == author:
-			head = outline.OneLine(ole.UTF16(r.body))
+			c.Author = outline.OneLine(ole.UTF16(r.body))
 		case r.kind == recString && r.instance == said:
-			words = outline.OneLine(ole.UTF16(r.body))
+			c.Text = ole.UTF16(r.body)
 		case r.kind == recCommentAt && u16(r.body, 4) > 0:
-			day = fmt.Sprintf("%04d-%02d-%02d", u16(r.body, 4), u16(r.body, 6), u16(r.body, 10))
+			c.Time = fmt.Sprintf("%04d-%02d-%02d", u16(r.body, 4), u16(r.body, 6), u16(r.body, 10))
 		}
 	})
-	if head != "" && day != "" {
-		head += ", " + day
-	}
-	if words == "" || head == "" {
-		return words
-	}
-	return head + ": " + words
+	return c.String()
 }

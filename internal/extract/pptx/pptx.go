@@ -161,7 +161,7 @@ func (s *show) notes(part string) error {
 	return err
 }
 
-// comments adds the comments on a slide, in the form of before and after 2021, each with its author and its day, before the answers to it.
+// comments adds the comments on a slide, in the form of before and after 2021, each with its author and its time, before the answers to it.
 func (s *show) comments(part string) error {
 	return s.pack.Each(part, func(x *archive.XML, e xml.StartElement) {
 		if e.Name.Local == "cm" {
@@ -174,22 +174,15 @@ func (s *show) comments(part string) error {
 
 // comment reads the comment e, or the answer to one, and the answers to it. archive.XML bounds the depth of the recursion.
 func (s *show) comment(x *archive.XML, e xml.StartElement) []string {
-	head, day := s.authors[archive.Attr(e, "authorId")], archive.Attr(e, "dt")+archive.Attr(e, "created")
-	if head != "" && len(day) >= len("2006-01-02") {
-		head += ", " + day[:len("2006-01-02")]
-	}
-	var words, answers []string
+	c := outline.Comment{Author: s.authors[archive.Attr(e, "authorId")], Time: archive.Attr(e, "dt") + archive.Attr(e, "created")}
+	var answers []string
 	x.Each(func(e xml.StartElement) {
 		switch e.Name.Local {
 		case "text", "p":
-			words = append(words, strings.Fields(x.Text())...)
+			c.Text += x.Text() + " "
 		case "reply":
 			answers = append(answers, s.comment(x, e)...)
 		}
 	})
-	text := strings.Join(words, " ")
-	if text != "" && head != "" {
-		text = head + ": " + text
-	}
-	return append([]string{text}, answers...)
+	return append([]string{c.String()}, answers...)
 }

@@ -216,17 +216,11 @@ func (r *reader) writeNotes() {
 	}
 	for _, n := range r.notes {
 		noted[n.object] = true
-		text := outline.OneLine(n.text)
+		text := n.text
 		if !r.old {
 			text = texts[n.object]
 		}
-		if text == "" {
-			continue
-		}
-		if n.author != "" && !strings.HasPrefix(text, n.author+":") { // programs write the author into the text, too
-			text = n.author + ": " + text
-		}
-		r.out.Line(n.cell + ", " + text)
+		r.out.Line(outline.Comment{On: n.cell, Author: n.author, Text: text}.String())
 	}
 	r.out.Break()
 	for _, in := range r.boxes {

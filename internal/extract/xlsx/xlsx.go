@@ -178,12 +178,12 @@ func (b *book) notes(part string) error {
 		case "author":
 			authors = append(authors, outline.OneLine(x.Text()))
 		case "comment":
-			author := ""
+			c := outline.Comment{On: archive.Attr(e, "ref")}
 			if at := number(archive.Attr(e, "authorId")); at >= 0 && at < len(authors) {
-				author = authors[at]
+				c.Author = authors[at]
 			}
-			if text := outline.OneLine(rich(x)); !strings.HasPrefix(author, "tc=") {
-				b.comment(archive.Attr(e, "ref"), author, text)
+			if c.Text = rich(x); !strings.HasPrefix(c.Author, "tc=") {
+				b.out.Line(c.String())
 			}
 		}
 	})
@@ -193,22 +193,9 @@ func (b *book) notes(part string) error {
 func (b *book) threads(part string) error {
 	return b.pack.Each(part, func(x *archive.XML, e xml.StartElement) {
 		if e.Name.Local == "threadedComment" {
-			author, day := b.people[archive.Attr(e, "personId")], archive.Attr(e, "dT")
-			if len(day) > len("2006-01-02") && author != "" {
-				author += ", " + day[:len("2006-01-02")]
-			}
-			b.comment(archive.Attr(e, "ref"), author, outline.OneLine(x.Text()))
+			c := outline.Comment{On: archive.Attr(e, "ref"), Author: b.people[archive.Attr(e, "personId")], Time: archive.Attr(e, "dT")}
+			c.Text = x.Text()
+			b.out.Line(c.String())
 		}
 	})
-}
-
-// comment adds one comment.
-func (b *book) comment(cell, author, text string) {
-	if text == "" {
-		return
-	}
-	if author != "" && !strings.HasPrefix(text, author+":") { // programs write the author into the text, too
-		text = author + ": " + text
-	}
-	b.out.Line(cell + ", " + text)
 }
