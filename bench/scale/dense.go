@@ -227,7 +227,10 @@ func (b *bench) takeTurns(all []*contender, recall func(searched) float64) error
 				return fmt.Errorf("%s: %w", c.name, err)
 			}
 			if round == 0 {
-				c.touched = referenced(c.pid)
+				c.touched = r.touched
+				if c.pid != os.Getpid() {
+					c.touched = referenced(c.pid)
+				}
 				c.recall, c.plan = recall(r), r.plan()
 			}
 			c.rates = append(c.rates, float64(len(r.Seconds))/table.Sum(r.Seconds))

@@ -90,6 +90,7 @@ type searched struct {
 	Seconds []float64
 	Found   [][]int // rows
 	steps   []search.Step
+	touched int64 // bytes of the pages that were touched, of our own searches
 }
 
 // plan returns what our searches did, on average of a query: how many segments were searched in each way, codes compared

@@ -74,55 +74,66 @@ func (b *builder) rest(row int) error {
 	return b.pause()
 }
 
-const (
-	perTraining = 32 // rows per list that centroids are trained on
-	rounds      = 10
-)
+// stages are the rounds in which centroids are trained: first on few rows per list, which move them near their places for
+// little, then on more.
+var stages = []struct{ perList, groups, rounds int }{
+	{16, roughGroups, 6},
+	{32, nearGroups, 2},
+}
 
 // train sets the centroids by spherical k-means on a sample of the rows.
 func (b *builder) train(n int) error {
 	rng := rand.New(rand.NewPCG(1, 2))
-	sample := rng.Perm(b.rows.Len())
-	sample = sample[:min(len(sample), n*perTraining)]
+	order := rng.Perm(b.rows.Len())
 	means := make([]float32, n*b.width)
 	for i := range n {
-		b.rows.Values(sample[i%len(sample)], means[i*b.width:][:b.width])
+		b.rows.Values(order[i%len(order)], means[i*b.width:][:b.width])
 	}
-	counts := make([]int, n)
-	for range rounds {
-		unit := coarse(means, b.width)
-		near := group(&unit)
-		clear(means)
-		clear(counts)
-		for i, row := range sample {
-			if err := b.rest(i); err != nil {
+	for _, s := range stages {
+		sample := order[:min(len(order), n*s.perList)]
+		for range s.rounds {
+			if err := b.round(means, sample, s.groups, rng); err != nil {
 				return err
-			}
-			b.rows.Values(row, b.x)
-			b.query.Set(b.x)
-			best := ranked{0, -math.MaxFloat32}
-			near.near(b.query, func(list int32, dot float32) {
-				if dot > best.score {
-					best = ranked{list, dot}
-				}
-			})
-			counts[best.list]++
-			add(means[int(best.list)*b.width:], b.x)
-		}
-		for i, count := range counts {
-			mean := means[i*b.width:][:b.width]
-			if count == 0 { // an empty list takes up some row instead
-				b.rows.Values(sample[rng.IntN(len(sample))], mean)
-				continue
-			}
-			for j := range mean {
-				mean[j] /= float32(count)
 			}
 		}
 	}
 	b.centroids = vector.Coarse{Width: b.width}
 	for o := 0; o < len(means); o += b.width {
 		b.centroids.Append(means[o : o+b.width])
+	}
+	return nil
+}
+
+// round replaces means by those of the rows of a sample that each is the nearest to.
+func (b *builder) round(means []float32, sample []int, groups int, rng *rand.Rand) error {
+	unit := coarse(means, b.width)
+	near := group(&unit)
+	clear(means)
+	counts := make([]int, unit.Len())
+	for i, row := range sample {
+		if err := b.rest(i); err != nil {
+			return err
+		}
+		b.rows.Values(row, b.x)
+		b.query.Set(b.x)
+		best := ranked{0, -math.MaxFloat32}
+		near.near(b.query, groups, func(list int32, dot float32) {
+			if dot > best.score {
+				best = ranked{list, dot}
+			}
+		})
+		counts[best.list]++
+		add(means[int(best.list)*b.width:], b.x)
+	}
+	for i, count := range counts {
+		mean := means[i*b.width:][:b.width]
+		if count == 0 { // an empty list takes up some row instead
+			b.rows.Values(sample[rng.IntN(len(sample))], mean)
+			continue
+		}
+		for j := range mean {
+			mean[j] /= float32(count)
+		}
 	}
 	return nil
 }
@@ -176,7 +187,7 @@ func (b *builder) assign() error {
 		b.rows.Values(row, b.x)
 		b.query.Set(b.x)
 		near = near[:0]
-		tree.near(b.query, func(list int32, dot float32) {
+		tree.near(b.query, nearGroups, func(list int32, dot float32) {
 			if score := 2*dot - b.norms[list]; len(near) < rivals || score > near[rivals-1].score {
 				near = insert(near, ranked{list, score})
 			}

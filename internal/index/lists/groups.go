@@ -19,7 +19,8 @@ type groups struct {
 }
 
 const (
-	nearGroups  = 24
+	nearGroups  = 24 // of 64, with which nearly every row finds its nearest centroid
+	roughGroups = 6  // where the centroids will move anyway
 	groupRounds = 4
 )
 
@@ -72,19 +73,20 @@ func group(c *vector.Coarse) *groups {
 	return g
 }
 
-// near calls f with the centroids of the nearest groups and their inner products with the query.
-func (g *groups) near(q *vector.Query, f func(list int32, dot float32)) {
+// near calls f with the centroids of the nearest groups, as many as most, and their inner products with the query.
+func (g *groups) near(q *vector.Query, most int, f func(list int32, dot float32)) {
 	count := g.means.Len()
 	g.means.Scan(q, 0, g.dots[:count])
 	g.order = g.order[:0]
 	for i, d := range g.dots[:count] {
 		g.order = append(g.order, ranked{int32(i), d})
 	}
-	if nearGroups < count {
-		partition(g.order, nearGroups)
+	most = min(count, most)
+	if most < count {
+		partition(g.order, most)
 	}
-	slices.SortFunc(g.order[:min(count, nearGroups)], func(a, b ranked) int { return int(a.list - b.list) })
-	for _, o := range g.order[:min(count, nearGroups)] {
+	slices.SortFunc(g.order[:most], func(a, b ranked) int { return int(a.list - b.list) })
+	for _, o := range g.order[:most] {
 		from, to := g.start[o.list], g.start[o.list+1]
 		g.members.Scan(q, from, g.dots[:to-from])
 		for i, d := range g.dots[:to-from] {

@@ -25,7 +25,7 @@ type Slack float32
 // The slacks: for a share of the lists, where what the lists miss matters more, and for all of them.
 const (
 	Usual Slack = 2
-	Wide  Slack = 3
+	Wide  Slack = 3.5
 )
 
 // Counts is what a search has read.
