@@ -66,7 +66,7 @@ func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, kept blob.
 		return nil, errors.Join(err, replicas.Close())
 	}
 	queue := job.New(job.Config{Store: jobs.New(db), Log: log, Alone: cfg.Database == ""}) // the folder's lock keeps others out
-	adding := ingest.Config{Corpora: rows, Documents: texts, Encoders: encoders, Index: replicas}
+	adding := ingest.Config{Corpora: rows, Documents: texts, Encoders: encoders, Index: replicas, Pictures: cfg.KeepImages}
 	if cfg.KeepFiles {
 		adding.Files = kept
 	}

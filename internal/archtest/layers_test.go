@@ -47,7 +47,7 @@ var groups = map[string]group{
 	"query":    {layer: domain, uses: "corpus embed text expr search answer llm", order: "measure rerank retrieve evaluate rephrase rewrite history ."},
 	"chat":     {layer: domain, uses: "query answer"},
 	"glossary": {layer: domain, uses: "text"},
-	"agent":    {layer: domain, uses: "identity llm usage expr blob corpus extract glossary trace", order: "artifact artifact/picture permit identity skill tool/reference tool/schema tool/mask secret tool/credential tool/line tool tool/search tool/indexing tool/file/grep tool/file/convert tool/file tool/web tool/message tool/offload tool/catalog tool/configuration tool/server enrich instruction reminder . session transcript compact fork session/feed session/recent describe turn tool/subagent"},
+	"agent":    {layer: domain, uses: "identity llm usage expr blob corpus extract glossary trace", order: "artifact permit identity skill tool/reference tool/schema tool/mask secret tool/credential tool/line tool tool/search tool/indexing tool/file/grep tool/file/convert tool/file tool/web tool/message tool/offload tool/catalog tool/configuration tool/server enrich instruction reminder . session transcript compact fork session/feed session/recent describe turn tool/subagent"},
 
 	"folder": {layer: domain, uses: "extract", order: "ignore source state ."},
 

@@ -35,6 +35,8 @@ type Config struct {
 	MaxUpload int64  `yaml:"max_upload"`
 	// KeepFiles keeps the bytes of uploaded files with their documents.
 	KeepFiles bool `yaml:"keep_files"`
+	// KeepImages keeps the embedded pictures of uploaded files as images of their documents.
+	KeepImages bool `yaml:"keep_images"`
 	// MaxArtifact is how large a file of a session may be.
 	MaxArtifact int64 `yaml:"max_artifact"`
 	// MaxDeletes is how many documents of one corpus may be in deletion at once.
@@ -142,6 +144,7 @@ var Settings = []Setting{
 	{"max_deletes", "QUARRY_MAX_DELETES", "deletions of single documents at once in one corpus; more are refused with 429", func(c *Config) any { return &c.MaxDeletes }},
 	{"max_json", "QUARRY_MAX_JSON", "largest JSON body, bytes", func(c *Config) any { return &c.MaxJSON }},
 	{"max_upload", "QUARRY_MAX_UPLOAD", "largest uploaded file, bytes", func(c *Config) any { return &c.MaxUpload }},
+	{"keep_images", "QUARRY_KEEP_IMAGES", "true: pictures embedded in uploaded files (PNG, JPEG, GIF and WebP from 64 pixels, at most 200 and 20 MB a document) are kept as images of the document", func(c *Config) any { return &c.KeepImages }},
 	{"keep_files", "QUARRY_KEEP_FILES", "true: the bytes of an uploaded file are kept with its document, for `quarry document file` and whoever may read the document", func(c *Config) any { return &c.KeepFiles }},
 	{"parse_memory", "QUARRY_PARSE_MEMORY", "memory that the process which parses a file may hold, bytes; a file that needs more is refused with 400; there are as many such processes as processors", func(c *Config) any { return &c.ParseMemory }},
 	{"parse_seconds", "QUARRY_PARSE_SECONDS", "how long a file may be parsed, seconds; one that takes longer is refused with 400", func(c *Config) any { return &c.ParseSeconds }},

@@ -35,6 +35,7 @@ type (
 	Table    = outline.Table
 	Mark     = outline.Mark
 	Range    = outline.Range
+	Picture  = outline.Picture
 )
 
 // Input is one file.
@@ -124,6 +125,9 @@ func parse(in Input, f *format, depth int) (*Document, error) {
 	}
 	if f.readCode != nil && isCode(in) {
 		return f.readCode(text)
+	}
+	if f.textWith != nil {
+		return f.textWith(text, in.Options)
 	}
 	return f.readText(text)
 }

@@ -45,11 +45,12 @@ type format struct {
 	readCode func(text string) (*Document, error)
 	// is recognises the format by its first bytes; nil where they tell nothing.
 	is func(data []byte) bool
-	// read parses the bytes of a file. Formats of plain characters have readText instead, those with something to choose readWith,
-	// and mail, which has files inside, readMail.
+	// read parses the bytes of a file. Formats of plain characters have readText instead, those with something to choose readWith or
+	// textWith, and mail, which has files inside, readMail.
 	read     func(data []byte) (*Document, error)
 	readWith func(data []byte, o Options) (*Document, error)
 	readText func(text string) (*Document, error)
+	textWith func(text string, o Options) (*Document, error)
 	readMail func(data []byte, files mail.Files) (*Document, error)
 }
 
@@ -63,11 +64,11 @@ var formats = []*format{
 	},
 	{
 		name: "Markdown", types: []string{"text/markdown", "text/x-markdown"}, endings: []string{".md", ".markdown"}, rare: []string{".mdown"},
-		plain: true, readText: markdown.Read,
+		plain: true, textWith: markdown.Read,
 	},
 	{
 		name: "HTML", types: []string{htmlPage, "application/xhtml+xml"}, endings: []string{".html", ".htm"}, rare: []string{".xhtml"},
-		plain: true, is: isPage, readText: html.Read,
+		plain: true, is: isPage, textWith: html.Read,
 	},
 	{
 		name: "XML", types: []string{xmlFile, "text/xml", "application/jats+xml", "application/docbook+xml", "application/tei+xml", "application/rss+xml", "application/atom+xml"},
@@ -94,7 +95,7 @@ var formats = []*format{
 			"application/vnd.ms-word.document.macroenabled.12",
 		},
 		loose: []string{oldWord}, endings: []string{".docx"}, rare: []string{".docm", ".dotx"},
-		is: docx.Is, read: docx.Read,
+		is: docx.Is, readWith: docx.Read,
 	},
 	{
 		name: "Word 97-2003 (doc)", types: []string{oldWord, "application/x-msword"},
@@ -109,7 +110,7 @@ var formats = []*format{
 			"application/vnd.ms-excel.template.macroenabled.12",
 		},
 		loose: []string{oldExcel}, endings: []string{".xlsx", ".xlsm"}, rare: []string{".xltx", ".xltm"},
-		is: xlsx.Is, read: xlsx.Read,
+		is: xlsx.Is, readWith: xlsx.Read,
 	},
 	{
 		name: "Excel 97-2003 (xls)", types: []string{oldExcel, "application/msexcel", "application/x-msexcel"},
@@ -125,7 +126,7 @@ var formats = []*format{
 			"application/vnd.ms-powerpoint.slideshow.macroenabled.12",
 		},
 		loose: []string{oldPowerPoint}, endings: []string{".pptx"}, rare: []string{".pptm", ".ppsx", ".ppsm", ".potx"},
-		is: pptx.Is, read: pptx.Read,
+		is: pptx.Is, readWith: pptx.Read,
 	},
 	{
 		name: "PowerPoint 97-2003 (ppt)", types: []string{oldPowerPoint, "application/mspowerpoint", "application/x-mspowerpoint"},
@@ -133,22 +134,22 @@ var formats = []*format{
 	},
 	{
 		name: "OpenDocument text (odt)", types: []string{openDocument + "text", openDocument + "text-template"},
-		endings: []string{".odt"}, rare: []string{".ott"}, is: odf.IsText, read: odf.ReadText,
+		endings: []string{".odt"}, rare: []string{".ott"}, is: odf.IsText, readWith: odf.ReadText,
 	},
 	{
 		name: "OpenDocument spreadsheet (ods)", types: []string{openDocument + "spreadsheet", openDocument + "spreadsheet-template"},
-		endings: []string{".ods"}, rare: []string{".ots"}, is: odf.IsSpreadsheet, read: odf.ReadSpreadsheet,
+		endings: []string{".ods"}, rare: []string{".ots"}, is: odf.IsSpreadsheet, readWith: odf.ReadSpreadsheet,
 	},
 	{
 		name: "OpenDocument presentation (odp)", types: []string{openDocument + "presentation", openDocument + "presentation-template"},
-		endings: []string{".odp"}, rare: []string{".otp"}, is: odf.IsPresentation, read: odf.ReadPresentation,
+		endings: []string{".odp"}, rare: []string{".otp"}, is: odf.IsPresentation, readWith: odf.ReadPresentation,
 	},
 	{
 		name: "RTF", types: []string{"application/rtf", "text/rtf", "application/x-rtf", "text/richtext"}, endings: []string{".rtf"},
 		is: rtf.Is, read: rtf.Read,
 	},
 	{
-		name: "EPUB", types: []string{"application/epub+zip"}, endings: []string{".epub"}, is: epub.Is, read: epub.Read,
+		name: "EPUB", types: []string{"application/epub+zip"}, endings: []string{".epub"}, is: epub.Is, readWith: epub.Read,
 	},
 	{
 		name: "mail (eml)", types: []string{"message/rfc822"}, endings: []string{".eml"},
@@ -260,7 +261,7 @@ func choose(in Input) (*format, error) {
 	}
 	byContent := contentFormat(in.Data)
 	switch {
-	case byContent != nil && byContent.readText == nil && binary(in.Data):
+	case byContent != nil && byContent.readText == nil && byContent.textWith == nil && binary(in.Data):
 		return byContent, nil
 	case byEnding != nil:
 		return byEnding, nil

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"quarry/internal/agent/artifact"
-	"quarry/internal/agent/artifact/picture"
+	"quarry/internal/extract/bitmap"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
 )
@@ -111,7 +111,7 @@ func (f *filling) find(ctx context.Context, id string) (found, error) {
 	case err != nil:
 		return found{}, fmt.Errorf("read an image of the session: %w", err)
 	}
-	info, err := picture.Inspect(data)
+	info, err := bitmap.Inspect(data)
 	if err != nil { // the bounds have changed since
 		return found{why: err.Error()}, nil
 	}
@@ -125,7 +125,7 @@ func (f *filling) open(ctx context.Context, id string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = content.Close() }()
-	return io.ReadAll(io.LimitReader(content, picture.MaxBytes+1))
+	return io.ReadAll(io.LimitReader(content, bitmap.MaxBytes+1))
 }
 
 // left is what stands in the place of an image.

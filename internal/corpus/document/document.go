@@ -106,6 +106,7 @@ type Image struct {
 	Description string
 	MimeType    string
 	Data        []byte
+	Page        int // of the file it was found in, 0 when unknown; shown by its part, not kept
 }
 
 // Words returns what a text search can know of an image (contract: Images).

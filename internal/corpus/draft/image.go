@@ -21,6 +21,9 @@ func (b *builder) takeImage(path string, m document.Image) {
 // image adds an image of a section and a part by which its title, caption and description can be searched. The part is
 // added even when they are empty, so that the image has a place among the parts.
 func (s *structure) image(at place, path string, m document.Image) {
+	if m.Page > 0 {
+		at.page, m.Page = m.Page, 0
+	}
 	s.takeImage(path, m)
 	meta := at.user.Over(at.serviceKeys()).Without("is_title")
 	s.add(path, unfinished{document.Part{

@@ -53,6 +53,7 @@ type Config struct {
 	Index     document.Indexer
 	Files     Files  // where uploaded files are kept with their documents; nil keeps none
 	Reader    Reader // of files; nil parses in this process
+	Pictures  bool   // embedded pictures of files are kept as images of their documents
 }
 
 // Files is what ingest needs of blob.Store.

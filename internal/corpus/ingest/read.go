@@ -47,7 +47,7 @@ func (s *Service) read(ctx context.Context, u *Upload) (d draft.Structured, err 
 	if err != nil {
 		return d, fmt.Errorf("encode extracted metadata: %w", err)
 	}
-	all, err := sections(tree.Sections)
+	all, err := sections(tree.Sections, &images{})
 	if err != nil {
 		return d, err
 	}
@@ -61,15 +61,18 @@ func (s *Service) read(ctx context.Context, u *Upload) (d draft.Structured, err 
 }
 
 // sections maps a tree without its empty sections.
-func sections(all []extract.Section) ([]draft.Section, error) {
+func sections(all []extract.Section, pictures *images) ([]draft.Section, error) {
 	var out []draft.Section
 	for i := range all {
 		in := &all[i]
-		inner, err := sections(in.Sections)
-		if err != nil {
+		s := draft.Section{Title: in.Title, Page: in.Page}
+		var rest string
+		s.Images, rest = pictures.take(in)
+		s.Text = in.Text + rest
+		var err error
+		if s.Sections, err = sections(in.Sections, pictures); err != nil {
 			return nil, err
 		}
-		s := draft.Section{Title: in.Title, Text: in.Text, Sections: inner, Page: in.Page}
 		for _, m := range in.Pages {
 			s.Pages = append(s.Pages, draft.PageMark(m))
 		}
@@ -83,7 +86,7 @@ func sections(all []extract.Section) ([]draft.Section, error) {
 			}
 			s.Tables = append(s.Tables, document.Table{Title: t.Title, Data: data, Page: t.Page})
 		}
-		if strings.TrimSpace(s.Title+s.Text) != "" || len(s.Tables)+len(s.Sections) > 0 {
+		if strings.TrimSpace(s.Title+s.Text) != "" || len(s.Tables)+len(s.Images)+len(s.Sections) > 0 {
 			out = append(out, s)
 		}
 	}

@@ -89,6 +89,7 @@ func (s *Service) keep(ctx context.Context, u *Upload, doc *document.Document) (
 // Read returns the document in a file; it parses as soon as fewer than the maximum are being parsed. Its faults name fields of
 // the upload.
 func (s *Service) Read(ctx context.Context, u *Upload) (document.Draft, error) {
+	u.Reading.Pictures = s.cfg.Pictures
 	d, err := s.Parse(ctx, u)
 	if err != nil {
 		return nil, err

@@ -21,6 +21,7 @@ const (
 	maxDeclared = 1 << 30   // uncompressed bytes of all entries, pictures included, as the directory declares them
 	maxRead     = 64 << 20  // uncompressed bytes of all parts that are read whole
 	maxStreamed = 256 << 20 // uncompressed bytes of all parts that are read piece by piece
+	maxFiles    = 256 << 20 // uncompressed bytes of all files inside that are no text
 	maxRatio    = 250       // of a part's uncompressed to its compressed size ...
 	ratioFrom   = 1 << 20   // ... for parts above this uncompressed size
 )
@@ -30,6 +31,7 @@ type Archive struct {
 	parts map[string]*zip.File // by key
 	left  int64                // bytes that may still be read, of maxRead
 	flow  int64                // and streamed, of maxStreamed
+	files int64                // and read of files that are no text, of maxFiles
 }
 
 // Open reads the directory of an archive. Its errors wrap outline.ErrUnparsable.
@@ -41,7 +43,7 @@ func Open(data []byte) (*Archive, error) {
 	if len(z.File) > maxEntries {
 		return nil, bad("the archive has more than %d entries", maxEntries)
 	}
-	a := &Archive{parts: make(map[string]*zip.File, len(z.File)), left: maxRead, flow: maxStreamed}
+	a := &Archive{parts: make(map[string]*zip.File, len(z.File)), left: maxRead, flow: maxStreamed, files: maxFiles}
 	var declared uint64
 	for _, f := range z.File {
 		// Each addend is clipped, so that the sum can't wrap around.
@@ -74,6 +76,28 @@ func (a *Archive) Read(name string) ([]byte, error) {
 	if f.UncompressedSize64 > uint64(a.left) {
 		return nil, bad("the texts of the archive unpack to more than %d MB", maxRead>>20)
 	}
+	out, err := whole(f)
+	a.left -= int64(len(out))
+	return out, err
+}
+
+// File returns a file inside that is no text, such as a picture, of at most so many bytes. It is nil where there is none, or where it is
+// damaged or too large: the text of a document does not depend on it.
+func (a *Archive) File(name string, most int) []byte {
+	f := a.parts[key(name)]
+	if f == nil || fit(f) != nil || f.UncompressedSize64 > uint64(most) || f.UncompressedSize64 > uint64(a.files) {
+		return nil
+	}
+	a.files -= int64(f.UncompressedSize64)
+	out, err := whole(f)
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// whole returns the content of a part.
+func whole(f *zip.File) ([]byte, error) {
 	r, err := f.Open()
 	if err != nil {
 		return nil, bad("%s: %w", f.Name, err)
@@ -88,7 +112,6 @@ func (a *Archive) Read(name string) ([]byte, error) {
 	if _, err := io.ReadFull(r, make([]byte, 1)); !errors.Is(err, io.EOF) {
 		return nil, bad("%s: its size or checksum is wrong", f.Name)
 	}
-	a.left -= int64(len(out))
 	return out, nil
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 // Read parses a Word document. Its errors wrap outline.ErrUnparsable or outline.ErrProtected.
-func Read(data []byte) (*outline.Document, error) {
+func Read(data []byte, o outline.Options) (*outline.Document, error) {
 	a, err := ooxml.Open(data, ooxml.Word)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func Read(data []byte) (*outline.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{pack: a, relations: targets, out: &outline.Builder{}, counters: map[string]*counter{}, notes: map[string]string{}}
+	r := &reader{pack: a, relations: targets, out: &outline.Builder{Options: o}, counters: map[string]*counter{}, notes: map[string]string{}}
 	if r.styles, err = readStyles(a.Archive, relative(main, "styles.xml")); err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (r *reader) readBody(a *archive.Archive, name string) error {
 
 // readNotes reads the part of footnotes or endnotes into r.notes.
 func (r *reader) readNotes(a *archive.Archive, name, kind string) error {
-	notes := &reader{styles: r.styles, numbering: r.numbering, counters: map[string]*counter{}}
+	notes := &reader{out: &outline.Builder{}, styles: r.styles, numbering: r.numbering, counters: map[string]*counter{}}
 	return a.Each(name, func(x *archive.XML, e xml.StartElement) {
 		if e.Name.Local != kind {
 			return

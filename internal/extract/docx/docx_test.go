@@ -138,7 +138,7 @@ func TestRead(t *testing.T) {
 				cell("", "x") + `</w:tr></w:tbl></w:tc></w:tr><w:tr>` + cell("", "a") + cell("", "b") + `</w:tr></w:tbl>`,
 			"0 \"\" page 0 []: \"Figure 1\\n\\nonly\\n\\nleft\\n\\nx\\n\\na\\n\\nb\"\n"},
 		{"text boxes once, picture texts, formulas, content controls",
-			`<w:p><w:r><w:t>before</w:t></w:r><w:r><mc:AlternateContent><mc:Choice><wp:docPr descr="a red valve"/><w:txbxContent>` + p("", "boxed") + `</w:txbxContent></mc:Choice><mc:Fallback><w:txbxContent>` +
+			`<w:p><w:r><w:t>before</w:t></w:r><w:r><mc:AlternateContent><mc:Choice><w:drawing><wp:docPr descr="a red valve"/><w:txbxContent>` + p("", "boxed") + `</w:txbxContent></w:drawing></mc:Choice><mc:Fallback><w:txbxContent>` +
 				p("", "boxed") + `</w:txbxContent></mc:Fallback></mc:AlternateContent></w:r><m:oMath><m:f><m:num><m:r><m:t>a</m:t></m:r></m:num><m:den><m:r><m:t>b</m:t></m:r></m:den></m:f></m:oMath></w:p>` +
 				`<w:sdt><w:sdtPr><w:docPartObj/></w:sdtPr><w:sdtContent>` + p("", "controlled") + `</w:sdtContent></w:sdt>`,
 			"0 \"\" page 0 []: \"before a red valve $\\\\frac{a}{b}$\\n\\nboxed\\n\\ncontrolled\"\n"},
@@ -149,7 +149,7 @@ func TestRead(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			doc, err := docx.Read(word(t, tt.body, "word/footnotes.xml",
+			doc, err := read(word(t, tt.body, "word/footnotes.xml",
 				`<w:footnotes xmlns:w="w"><w:footnote w:type="separator" w:id="0">`+p("", "rule")+`</w:footnote><w:footnote w:id="2">`+p("", "the source")+`</w:footnote></w:footnotes>`))
 			if err != nil {
 				t.Fatal(err)
@@ -164,7 +164,7 @@ func TestRead(t *testing.T) {
 func TestReadMetadata(t *testing.T) {
 	// Proves what a file says of itself, and where the main part is found.
 	t.Parallel()
-	doc, err := docx.Read(file(t, map[string]string{
+	doc, err := read(file(t, map[string]string{
 		"_rels/.rels":       `<Relationships><Relationship Type="http://x/relationships/officeDocument" Target="/doc/Main.xml"/></Relationships>`,
 		"doc/main.xml":      head + p("Heading1", "Top") + "</w:body></w:document>",
 		"docProps/core.xml": core, "docProps/app.xml": `<Properties><Pages>12</Pages><Words>x</Words></Properties>`,
@@ -208,7 +208,7 @@ func TestReadRefusals(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := docx.Read(tt.data); !errors.Is(err, outline.ErrUnparsable) || !strings.Contains(err.Error(), tt.want) {
+			if _, err := read(tt.data); !errors.Is(err, outline.ErrUnparsable) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Read: %v, want it to be unparsable for %q", err, tt.want)
 			}
 		})
@@ -221,7 +221,7 @@ func FuzzBody(f *testing.F) {
 	f.Add(`<w:p><w:r><w:t>one </w:t><w:lastRenderedPageBreak/><w:t>two</w:t><w:footnoteReference w:id="2"/></w:r></w:p>`)
 	f.Add(`<w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr></w:p><w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="9999"/><w:vMerge/></w:tcPr></w:tc></w:tr></w:tbl>`)
 	f.Fuzz(func(t *testing.T, body string) {
-		doc, err := docx.Read(word(t, body))
+		doc, err := read(word(t, body))
 		if err != nil {
 			if !errors.Is(err, outline.ErrUnparsable) {
 				t.Fatalf("a bad body is not unparsable: %v", err)
@@ -252,14 +252,17 @@ func TestReadChart(t *testing.T) {
 	const relations = `<Relationships><Relationship Id="r7" Type="x/chart" Target="charts/c.xml"/></Relationships>`
 	const chart = `<c:chartSpace xmlns:c="c"><c:ser><c:tx><c:v>bar</c:v></c:tx><c:cat><c:pt idx="0"><c:v>May</c:v></c:pt></c:cat><c:val><c:pt idx="0"><c:v>3</c:v></c:pt></c:val></c:ser></c:chartSpace>`
 	body := `<w:p><w:r><w:t>Sales</w:t></w:r><w:r><w:drawing><c:chart xmlns:c="c" xmlns:r="r" r:id="r7"/></w:drawing></w:r></w:p>`
-	doc, err := docx.Read(word(t, body, "word/_rels/document.xml.rels", relations, "word/charts/c.xml", chart))
+	doc, err := read(word(t, body, "word/_rels/document.xml.rels", relations, "word/charts/c.xml", chart))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := dump(doc.Sections, ""), "0 \"\" page 0 []: \"Sales\"\n  table \"\" [[\"\" \"bar\"]] [[\"May\" \"3\"]]\n"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if _, err := docx.Read(word(t, body, "word/_rels/document.xml.rels", relations, "word/charts/c.xml", "<c>")); !errors.Is(err, outline.ErrUnparsable) {
+	if _, err := read(word(t, body, "word/_rels/document.xml.rels", relations, "word/charts/c.xml", "<c>")); !errors.Is(err, outline.ErrUnparsable) {
 		t.Errorf("a chart that is damaged: %v", err)
 	}
 }
+
+// read reads a file without choices.
+func read(data []byte) (*outline.Document, error) { return docx.Read(data, outline.Options{}) }

@@ -42,6 +42,7 @@ type paragraph struct {
 	merge  bool           // its paragraph mark was deleted
 	after  []block        // text boxes
 	charts []string       // ids of their relationships
+	drawn  []drawn        // pictures that may be kept
 	notes  []string
 }
 
@@ -54,6 +55,9 @@ func (b block) plain() []string {
 		}
 		for _, in := range p.after {
 			lines = append(lines, in.plain()...)
+		}
+		for _, d := range p.drawn {
+			lines = append(lines, d.Words())
 		}
 		return append(lines, p.notes...)
 	}
@@ -131,10 +135,8 @@ func (r *reader) inline(p *paragraph, e xml.StartElement) {
 		}
 	case "txbxContent":
 		r.blocks(func(b block) { p.after = append(p.after, b) })
-	case "docPr":
-		if alt := strings.TrimSpace(archive.Attr(e, "descr")); alt != "" {
-			p.text.WriteString(" " + alt + " ")
-		}
+	case "drawing", "pict":
+		r.drawing(p)
 	case "chart":
 		p.charts = append(p.charts, ooxml.RelationID(e))
 	case "oMath":
@@ -234,6 +236,7 @@ func (r *reader) put(b block) {
 			level++
 		}
 		r.out.Heading(level, r.numbered(p, outline.OneLine(text)))
+	case p.caption && r.out.Caption(outline.OneLine(text)):
 	case p.caption:
 		r.flushCaption()
 		r.caption, r.captionAt = outline.OneLine(text), p.page
@@ -254,6 +257,7 @@ func (r *reader) put(b block) {
 	for _, id := range p.charts {
 		r.putChart(id)
 	}
+	r.putDrawn(p)
 	for _, note := range p.notes {
 		r.flushCaption()
 		r.out.Paragraph(note)
@@ -266,10 +270,8 @@ func (r *reader) put(b block) {
 // putChart adds the data of a chart as a table.
 func (r *reader) putChart(id string) {
 	r.flushCaption()
-	for _, to := range r.relations {
-		if to.ID == id && r.err == nil {
-			r.err = r.pack.Chart(to.Target, r.out)
-		}
+	if to := ooxml.Target(r.relations, id); to != "" && r.err == nil {
+		r.err = r.pack.Chart(to, r.out)
 	}
 }
 

@@ -101,6 +101,7 @@ func (r *reader) putTable(t *table) {
 		grid.Title = r.caption
 		r.caption = ""
 		r.out.Table(grid)
+		t.each(func(p *paragraph) { r.putDrawn(p) })
 	} else {
 		r.flushCaption()
 		for _, row := range t.rows {
@@ -113,6 +114,19 @@ func (r *reader) putTable(t *table) {
 	}
 	if r.page > 0 {
 		r.out.Page(r.page)
+	}
+}
+
+// each calls visit with the paragraphs in the cells of a table of data.
+func (t *table) each(visit func(*paragraph)) {
+	for _, row := range t.rows {
+		for _, c := range row.cells {
+			for _, b := range c.blocks {
+				if b.par != nil {
+					visit(b.par)
+				}
+			}
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package epub
 import (
 	"bytes"
 	"fmt"
+	"path"
 	"strings"
 	"unicode/utf8"
 
@@ -23,7 +24,11 @@ type book struct {
 	*archive.Archive
 	*pkg
 	contents
-	out    outline.Builder
+	out outline.Builder
+
+	options  outline.Options
+	pictures int // bytes of them that may still be read
+
 	deeper int // how much deeper headings stand in the tree than in their chapter
 }
 
@@ -45,13 +50,24 @@ func (b *book) read() error {
 		case len(data) > maxChapter:
 			return fmt.Errorf("%w: the chapter %s has more than %d MB", outline.ErrUnparsable, i.name, maxChapter>>20)
 		}
-		page, err := html.Read(decode(data))
+		page, err := html.ReadWith(decode(data), b.options, func(source string) []byte { return b.picture(path.Dir(i.name), source) })
 		if err != nil {
 			return err
 		}
 		b.add(i.name, page)
 	}
 	return nil
+}
+
+// picture returns the picture that a page of a folder shows, nil for none.
+func (b *book) picture(folder, source string) []byte {
+	name := within(folder, source)
+	if name == "" {
+		return nil
+	}
+	data := b.File(name, b.pictures)
+	b.pictures -= len(data)
+	return data
 }
 
 // add adds the page of a chapter.

@@ -36,7 +36,7 @@ func Is(data []byte) bool {
 }
 
 // Read parses a book. Its errors wrap outline.ErrUnparsable or outline.ErrProtected.
-func Read(data []byte) (*outline.Document, error) {
+func Read(data []byte, o outline.Options) (*outline.Document, error) {
 	a, err := archive.Open(data)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func Read(data []byte) (*outline.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &book{Archive: a, pkg: p, contents: p.contents(a)}
+	b := &book{Archive: a, pkg: p, contents: p.contents(a), options: o, pictures: outline.MaxPictureBytes}
 	if err := b.read(); err != nil {
 		return nil, err
 	}

@@ -18,8 +18,11 @@ import (
 )
 
 // Read parses a page in UTF-8.
-func Read(page string) (*outline.Document, error) {
-	var b outline.Builder
+func Read(page string, o outline.Options) (*outline.Document, error) { return ReadWith(page, o, nil) }
+
+// ReadWith is Read for a page that lies beside its pictures: file returns the one at an address, nil for none.
+func ReadWith(page string, o outline.Options, file func(source string) []byte) (*outline.Document, error) {
+	b := outline.Builder{Options: o}
 	root, err := parse(page)
 	if err != nil {
 		// The text of a page that the parser refuses can still be extracted.
@@ -28,7 +31,7 @@ func Read(page string) (*outline.Document, error) {
 		}
 		return &outline.Document{Metadata: map[string]any{}, Sections: b.Sections()}, nil
 	}
-	w := walker{out: &b}
+	w := walker{out: &b, file: file}
 	w.children(root)
 	w.flush()
 	return b.Document(metadata(root)), nil

@@ -25,6 +25,9 @@ type walker struct {
 	bold   int             // level of the open section below a paragraph in bold, 0 for none
 	around int             // the same outside of the open lists
 	ended  bool            // that section, of an item, has ended: what comes next is of the one around it
+
+	file     func(source string) []byte // the picture at an address, nil for none
+	pictures []outline.Picture          // of the open block
 }
 
 func (w *walker) children(n *html.Node) {
@@ -53,8 +56,14 @@ func (w *walker) element(n *html.Node) {
 	case atom.Br:
 		w.newline()
 	case atom.Img, atom.Area:
-		if !Badge(attr(n, "src")) {
+		if !w.picture(n) && !Badge(attr(n, "src")) {
 			w.words(" " + attr(n, "alt") + " ")
+		}
+	case atom.Figcaption:
+		w.flush()
+		if !w.out.Caption(strings.Join(strings.Fields(content(n)), " ")) {
+			w.children(n)
+			w.flush()
 		}
 	case atom.Sup:
 		if r, _ := utf8.DecodeLastRuneInString(w.text.String()); w.last == 'x' && unicode.IsDigit(r) && power(content(n)) {
@@ -286,6 +295,12 @@ func (w *walker) flush() {
 	w.text.Reset()
 	w.last = 0
 	w.block(strings.TrimSpace(strings.ReplaceAll(text, " \n", "\n")))
+	for _, p := range w.pictures {
+		if !w.out.Picture(p) {
+			w.block(p.Words())
+		}
+	}
+	w.pictures = nil
 }
 
 // resume goes on in the section around a paragraph in bold of a list item that has ended.
@@ -360,7 +375,7 @@ func dropped(n *html.Node) bool {
 var blocks = map[atom.Atom]bool{
 	atom.Html: true, atom.Body: true, atom.P: true, atom.Div: true, atom.Section: true, atom.Article: true,
 	atom.Aside: true, atom.Header: true, atom.Footer: true, atom.Main: true, atom.Blockquote: true, atom.Dl: true,
-	atom.Dt: true, atom.Dd: true, atom.Figure: true, atom.Figcaption: true, atom.Address: true, atom.Form: true,
+	atom.Dt: true, atom.Dd: true, atom.Figure: true, atom.Address: true, atom.Form: true,
 	atom.Fieldset: true, atom.Legend: true, atom.Details: true, atom.Summary: true, atom.Hr: true, atom.Center: true,
 	atom.Tr: true, atom.Td: true, atom.Th: true, atom.Tbody: true, atom.Thead: true, atom.Tfoot: true, atom.Caption: true,
 	atom.Li: true, atom.Dir: true, atom.Frameset: true, atom.Hgroup: true, atom.Search: true, atom.Option: true,

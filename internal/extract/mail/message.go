@@ -124,7 +124,7 @@ func (a *Attachment) section(n int, files Files, left int) outline.Section {
 	s := outline.Section{Title: cmp.Or(outline.OneLine(a.Name), outline.OneLine(doc.Title), fmt.Sprintf("Attachment %d", n)), Level: 1, Sections: doc.Sections}
 	if len(doc.Sections) > 0 && doc.Sections[0].Title == "" { // the text before the first heading is that of the attachment itself
 		first := doc.Sections[0]
-		s.Page, s.Pages, s.Text, s.Code, s.Tables = first.Page, first.Pages, first.Text, first.Code, first.Tables
+		s.Page, s.Pages, s.Text, s.Code, s.Tables, s.Pictures = first.Page, first.Pages, first.Text, first.Code, first.Tables, first.Pictures
 		s.Sections = append(first.Sections, doc.Sections[1:]...)
 	}
 	return s
@@ -155,6 +155,9 @@ func size(s *outline.Section) int {
 				n += len(c) + 16
 			}
 		}
+	}
+	for _, p := range s.Pictures {
+		n += len(p.Data) + len(p.Words())
 	}
 	for i := range s.Sections {
 		n += size(&s.Sections[i]) + 64

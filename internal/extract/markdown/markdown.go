@@ -16,9 +16,9 @@ import (
 )
 
 // Read parses a document in UTF-8.
-func Read(source string) (*outline.Document, error) {
+func Read(source string, o outline.Options) (*outline.Document, error) {
 	meta, body := frontMatter(source)
-	var b outline.Builder
+	b := outline.Builder{Options: o}
 	if hazardous(body) {
 		plain(&b, body)
 	} else {

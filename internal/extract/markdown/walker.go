@@ -22,6 +22,8 @@ type walker struct {
 	lists int    // number of open lists
 
 	nested int // number of directives around it
+
+	pictures []outline.Picture // of the block
 }
 
 // blocks adds the block elements below n.
@@ -30,6 +32,7 @@ func (w *walker) blocks(n ast.Node) error {
 		if err := w.block(c); err != nil {
 			return err
 		}
+		w.flush()
 	}
 	return nil
 }
@@ -176,7 +179,7 @@ func (w *walker) inlines(b *strings.Builder, n ast.Node) {
 		case *ast.CodeSpan:
 			w.code(b, c)
 		case *ast.Image:
-			if !html.Badge(string(c.Destination)) {
+			if !w.picture(c) && !html.Badge(string(c.Destination)) {
 				w.inlines(b, c)
 			}
 		case *ast.AutoLink:

@@ -28,13 +28,19 @@ const mediaType = "application/vnd.oasis.opendocument."
 
 // ReadText, ReadSpreadsheet and ReadPresentation parse a document of their kind, templates included. Their errors wrap
 // outline.ErrUnparsable or outline.ErrProtected.
-func ReadText(data []byte) (*outline.Document, error) { return read(data, text) }
+func ReadText(data []byte, o outline.Options) (*outline.Document, error) {
+	return read(data, text, o)
+}
 
 // ReadSpreadsheet is described at ReadText.
-func ReadSpreadsheet(data []byte) (*outline.Document, error) { return read(data, spreadsheet) }
+func ReadSpreadsheet(data []byte, o outline.Options) (*outline.Document, error) {
+	return read(data, spreadsheet, o)
+}
 
 // ReadPresentation is described at ReadText.
-func ReadPresentation(data []byte) (*outline.Document, error) { return read(data, presentation) }
+func ReadPresentation(data []byte, o outline.Options) (*outline.Document, error) {
+	return read(data, presentation, o)
+}
 
 // IsText, IsSpreadsheet and IsPresentation report whether data is a document of their kind, judging by its content.
 func IsText(data []byte) bool { return is(data, text) }
@@ -66,7 +72,7 @@ func kindOf(a *archive.Archive) string {
 	return strings.TrimSuffix(kind, "-template")
 }
 
-func read(data []byte, kind string) (*outline.Document, error) {
+func read(data []byte, kind string, o outline.Options) (*outline.Document, error) {
 	a, err := archive.Open(data)
 	if err != nil {
 		return nil, err
@@ -91,7 +97,7 @@ func read(data []byte, kind string) (*outline.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{out: &outline.Builder{}, styles: map[string]style{}, lists: map[string]list{}}
+	r := &reader{pack: a, out: &outline.Builder{Options: o}, styles: map[string]style{}, lists: map[string]list{}}
 	for _, part := range []string{"styles.xml", "content.xml"} {
 		if err := a.Each(part, r.style); err != nil {
 			return nil, err

@@ -11,6 +11,7 @@ import (
 
 // reader reads the content in document order. archive.XML bounds the depth of its recursion.
 type reader struct {
+	pack   *archive.Archive
 	x      *archive.XML
 	out    *outline.Builder
 	styles map[string]style
@@ -20,13 +21,14 @@ type reader struct {
 	err    error // of cells
 }
 
-// block is a paragraph, a heading, an item of a list, or a table.
+// block is a paragraph, a heading, an item of a list, a table, or a picture, whose text is what is said of it.
 type block struct {
-	text  string
-	level int // of a heading, 0 for others
-	title bool
-	item  bool
-	table *outline.Table
+	picture string // its part
+	text    string
+	level   int // of a heading, 0 for others
+	title   bool
+	item    bool
+	table   *outline.Table
 }
 
 // body reads the document.
@@ -49,6 +51,7 @@ func (r *reader) body(kind string) {
 // put adds a block to the tree.
 func (r *reader) put(b block) {
 	switch {
+	case b.picture != "" && r.out.Picture(outline.Picture{Description: b.text, Data: r.pack.File(b.picture, outline.MaxPictureBytes)}):
 	case b.table != nil:
 		r.out.Table(*b.table)
 	case b.title:
@@ -87,7 +90,7 @@ func (r *reader) block(e xml.StartElement, put func(block)) {
 	case e.Name.Local == "p":
 		title := r.based(name, "Title")
 		r.paragraph(r.hidden(name), func(b block) {
-			if title && b.table == nil && !b.item {
+			if title && b.table == nil && !b.item && b.picture == "" {
 				b.text, b.title = outline.OneLine(b.text), true
 				title = false
 			}
@@ -96,7 +99,7 @@ func (r *reader) block(e xml.StartElement, put func(block)) {
 	case e.Name.Local == "h":
 		level, _ := strconv.Atoi(archive.Attr(e, "outline-level"))
 		r.paragraph(r.hidden(name), func(b block) {
-			if b.table == nil && !b.item && level >= 0 {
+			if b.table == nil && !b.item && b.picture == "" && level >= 0 {
 				b.text, b.level = outline.OneLine(b.text), max(level, 1)
 				level = -1 // what follows hangs on the heading
 			}
@@ -108,6 +111,8 @@ func (r *reader) block(e xml.StartElement, put func(block)) {
 		if t := r.table(); len(t.Headers)+len(t.Rows) > 0 {
 			put(block{table: &t})
 		}
+	case e.Name.Local == "frame" && r.out.Options.Pictures:
+		r.frame(put)
 	case e.Name.Local == "desc" || e.Name.Local == "title" && strings.Contains(e.Name.Space, "svg"):
 		if text := outline.OneLine(r.x.Text()); text != "" {
 			put(block{text: text})
@@ -137,6 +142,8 @@ func (r *reader) paragraph(hidden bool, put func(block)) {
 		case e.Name.Local == "line-break":
 			b.WriteByte('\n')
 			space = true
+		case e.Name.Local == "frame" && r.out.Options.Pictures:
+			r.frame(collect)
 		case e.Name.Local == "note-body" || e.Name.Local == "text-box":
 			r.blocks(collect)
 		case e.Name.Local == "desc", e.Name.Local == "title", e.Name.Local == "list", e.Name.Local == "table", e.Name.Local == "p", e.Name.Local == "h":
@@ -162,6 +169,28 @@ func (r *reader) paragraph(hidden bool, put func(block)) {
 	}
 }
 
+// frame reads the frame that was started last: a picture with what is said of it, or anything else.
+func (r *reader) frame(put func(block)) {
+	var picture block
+	var said []string
+	r.x.Each(func(e xml.StartElement) {
+		switch e.Name.Local {
+		case "image":
+			if href := archive.Attr(e, "href"); picture.picture == "" && r.pack.Has(href) && !strings.Contains(href, "ObjectReplacements") {
+				picture.picture = href
+			}
+		case "title", "desc":
+			said = append(said, outline.OneLine(r.x.Text()))
+		default:
+			r.block(e, put)
+		}
+	})
+	picture.text = strings.TrimSpace(strings.Join(said, ". "))
+	if picture.picture != "" || picture.text != "" {
+		put(picture)
+	}
+}
+
 // list reads the list e at a depth from 1; style is the one of the list around it.
 func (r *reader) list(e xml.StartElement, style string, depth int, put func(block)) {
 	if name := archive.Attr(e, "style-name"); name != "" {
@@ -178,7 +207,7 @@ func (r *reader) list(e xml.StartElement, style string, depth int, put func(bloc
 		}
 		first := e.Name.Local == "list-item"
 		write := func(b block) {
-			if b.table == nil && !b.item && b.level == 0 && !b.title {
+			if b.table == nil && !b.item && b.picture == "" && b.level == 0 && !b.title {
 				mark := "  "
 				if first {
 					if mark = how.mark(n) + " "; r.inCell && how.format == "" {

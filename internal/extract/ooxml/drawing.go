@@ -15,7 +15,7 @@ import (
 // maxPoints bounds the cells of a chart's table.
 const maxPoints = 100_000
 
-// Drawing adds what the drawings of a sheet show: the texts of shapes, the alternative texts of pictures, and the data of charts.
+// Drawing adds what the drawings of a sheet show: the texts of shapes, pictures or their alternative texts, and the data of charts.
 func (p *Package) Drawing(part string, out *outline.Builder) error {
 	relations, err := p.Relations(part)
 	if err != nil {
@@ -24,13 +24,15 @@ func (p *Package) Drawing(part string, out *outline.Builder) error {
 	var charts []string
 	err = p.Each(part, func(x *archive.XML, e xml.StartElement) {
 		switch e.Name.Local {
+		case "pic":
+			p.drawn(x, relations, out)
 		case "cNvPr":
 			out.Paragraph(outline.OneLine(archive.Attr(e, "descr")))
 		case "p":
 			out.Paragraph(Paragraph(x))
 		case "chart":
-			if i := slices.IndexFunc(relations, func(r Relation) bool { return r.ID == RelationID(e) }); i >= 0 {
-				charts = append(charts, relations[i].Target)
+			if target := Target(relations, RelationID(e)); target != "" {
+				charts = append(charts, target)
 			}
 		case "Fallback":
 			x.Skip()
@@ -42,6 +44,26 @@ func (p *Package) Drawing(part string, out *outline.Builder) error {
 		}
 	}
 	return err
+}
+
+// drawn adds the picture that was started last.
+func (p *Package) drawn(x *archive.XML, relations []Relation, out *outline.Builder) {
+	var in outline.Picture
+	target := ""
+	x.Each(func(e xml.StartElement) {
+		switch e.Name.Local {
+		case "cNvPr":
+			in.Title, in.Description = outline.OneLine(archive.Attr(e, "title")), outline.OneLine(archive.Attr(e, "descr"))
+		case "blip":
+			target = Target(relations, EmbeddedID(e))
+		}
+	})
+	if out.Options.Pictures {
+		in.Data = p.Picture(target)
+	}
+	if !out.Picture(in) {
+		out.Paragraph(in.Words())
+	}
 }
 
 // Paragraph returns the text of the paragraph of DrawingML that was started last, with its line breaks.

@@ -142,6 +142,32 @@ func (p *Package) Relations(part string) ([]Relation, error) {
 	return out, err
 }
 
+// Picture returns the bytes of the part that is a picture, nil where there is none.
+func (p *Package) Picture(target string) []byte {
+	if target == "" {
+		return nil
+	}
+	return p.File(target, outline.MaxPictureBytes)
+}
+
+// Target returns the part that a relationship leads to, "" for none.
+func Target(all []Relation, id string) string {
+	for _, r := range all {
+		if r.ID == id {
+			return r.Target
+		}
+	}
+	return ""
+}
+
+// EmbeddedID returns the id of the relationship to the picture that an element shows.
+func EmbeddedID(e xml.StartElement) string {
+	if id := archive.Attr(e, "embed"); id != "" {
+		return id
+	}
+	return RelationID(e)
+}
+
 // RelationID returns the id of the relationship that an element names; some elements have an id of their own beside it.
 func RelationID(e xml.StartElement) string {
 	for _, a := range e.Attr {

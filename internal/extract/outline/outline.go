@@ -22,6 +22,8 @@ var ErrNoText = errors.New("the file has no text layer: its pages are pictures, 
 type Options struct {
 	// Tables has the tables found that a format does not declare: those of PDF, which only has text in places.
 	Tables bool
+	// Pictures has embedded pictures kept.
+	Pictures bool
 }
 
 // Document is the content of a file.
@@ -53,6 +55,7 @@ type Section struct {
 	// Code are the places in Text of code, which is one piece however it reads, in ascending order.
 	Code     []Range
 	Tables   []Table
+	Pictures []Picture
 	Sections []Section
 }
 
@@ -72,10 +75,15 @@ type Table struct {
 // Builder builds sections from headings, paragraphs and tables that are added in reading order. The zero Builder is ready
 // to use. It is not safe for concurrent use.
 type Builder struct {
+	// Options are those of the reader.
+	Options Options
+
 	root  node
 	stack []*node // open sections, outermost first
 	lines bool    // the last addition is a line that others may follow
 	page  int     // of the next addition, 0 for files without pages
+
+	pictures pictures
 }
 
 type node struct {
@@ -86,7 +94,7 @@ type node struct {
 
 // Heading begins a section, nested in the nearest open section with a lower level number. Levels are clipped to 1 to 6.
 func (b *Builder) Heading(level int, title string) {
-	b.lines = false
+	b.lines, b.pictures.last = false, nil
 	level = min(max(level, 1), 6)
 	for len(b.stack) > 0 && b.stack[len(b.stack)-1].section.Level >= level {
 		b.stack = b.stack[:len(b.stack)-1]
@@ -136,7 +144,7 @@ func (b *Builder) Break() { b.lines = false }
 
 // Table adds a table to the open section.
 func (b *Builder) Table(t Table) {
-	b.lines = false
+	b.lines, b.pictures.last = false, nil
 	n := b.open()
 	if t.Page == 0 {
 		t.Page = b.page
@@ -162,6 +170,7 @@ func (b *Builder) Append(all []Section, deeper int) {
 				n.section.Code = append(n.section.Code, Range{start + c.Start, start + c.End})
 			}
 			n.section.Tables = append(n.section.Tables, s.Tables...)
+			n.section.Pictures = append(n.section.Pictures, s.Pictures...)
 		}
 		b.Append(inner, deeper)
 	}
@@ -170,7 +179,7 @@ func (b *Builder) Append(all []Section, deeper int) {
 // Sections returns the tree built so far.
 func (b *Builder) Sections() []Section {
 	var out []Section
-	if b.root.text.Len() > 0 || len(b.root.section.Tables) > 0 {
+	if b.root.text.Len() > 0 || len(b.root.section.Tables)+len(b.root.section.Pictures) > 0 {
 		lead := b.root.section
 		lead.Text = b.root.text.String()
 		out = append(out, lead)
@@ -206,6 +215,7 @@ func (b *Builder) add(text, sep string, breaks []Mark) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
+	b.pictures.last = nil
 	n := b.open()
 	if n.text.Len() > 0 {
 		n.text.WriteString(sep)

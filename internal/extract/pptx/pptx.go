@@ -16,7 +16,7 @@ import (
 )
 
 // Read parses a presentation. Its errors wrap outline.ErrUnparsable or outline.ErrProtected.
-func Read(data []byte) (*outline.Document, error) {
+func Read(data []byte, o outline.Options) (*outline.Document, error) {
 	p, err := ooxml.Open(data, ooxml.Presentation)
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func Read(data []byte) (*outline.Document, error) {
 	if metadata["title"] == "PowerPoint Presentation" { // what the program writes by itself
 		delete(metadata, "title")
 	}
-	s := &show{pack: p, out: &outline.Builder{}, authors: map[string]string{}}
+	s := &show{pack: p, out: &outline.Builder{Options: o}, authors: map[string]string{}}
 	if err := s.read(); err != nil {
 		return nil, err
 	}
@@ -129,7 +129,9 @@ func (s *show) write(in *shape) error {
 		}
 	}
 	s.out.Break()
-	s.out.Paragraph(in.description)
+	if !s.picture(in) {
+		s.out.Paragraph(in.description)
+	}
 	if len(in.table.Headers)+len(in.table.Rows) > 0 {
 		s.out.Table(in.table)
 	}
@@ -146,6 +148,14 @@ func (s *show) write(in *shape) error {
 		})
 	}
 	return nil
+}
+
+// picture adds the picture of a shape and reports whether it is kept.
+func (s *show) picture(in *shape) bool {
+	if in.picture == "" || !s.out.Options.Pictures {
+		return false
+	}
+	return s.out.Picture(outline.Picture{Description: in.description, Data: s.pack.Picture(in.picture)})
 }
 
 // notes adds what the speaker has noted below a slide.

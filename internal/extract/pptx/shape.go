@@ -1,6 +1,7 @@
 package pptx
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"strconv"
@@ -23,6 +24,7 @@ type shape struct {
 	title       bool
 	paragraphs  []paragraph
 	description string // of a picture
+	picture     string // its part
 	table       outline.Table
 	chart       string // its part
 	diagram     string // the part with its texts
@@ -103,6 +105,8 @@ func readShape(x *archive.XML, targets map[string]string) (out shape, shown bool
 			out.table = readTable(x)
 		case "chart":
 			out.chart = targets[ooxml.RelationID(e)]
+		case "blip":
+			out.picture = cmp.Or(out.picture, targets[ooxml.EmbeddedID(e)])
 		case "relIds":
 			out.diagram = targets[archive.Attr(e, "dm")]
 		case "Fallback", "extLst":

@@ -19,7 +19,7 @@ import (
 )
 
 // Read parses a workbook. Its errors wrap outline.ErrUnparsable or outline.ErrProtected.
-func Read(data []byte) (*outline.Document, error) {
+func Read(data []byte, o outline.Options) (*outline.Document, error) {
 	p, err := ooxml.Open(data, ooxml.Spreadsheet)
 	if err != nil {
 		return nil, err
@@ -28,13 +28,13 @@ func Read(data []byte) (*outline.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &book{pack: p, out: &outline.Builder{}, people: map[string]string{}}
+	b := &book{pack: p, out: &outline.Builder{Options: o}, people: map[string]string{}}
 	if err := b.read(); err != nil {
 		return nil, err
 	}
 	doc := b.out.Document(metadata)
-	doc.Sections = slices.DeleteFunc(doc.Sections, func(s outline.Section) bool { return s.Text == "" && len(s.Tables) == 0 }) // empty sheets
-	doc.Title, _ = metadata["title"].(string)                                                                                  // the name of a sheet is no title
+	doc.Sections = slices.DeleteFunc(doc.Sections, func(s outline.Section) bool { return s.Text == "" && len(s.Tables)+len(s.Pictures) == 0 }) // empty sheets
+	doc.Title, _ = metadata["title"].(string)                                                                                                  // the name of a sheet is no title
 	return doc, nil
 }
 

@@ -48,7 +48,7 @@ func page(text string) bool {
 var declaration = regexp.MustCompile(`^(?:\s|<\?[^>]*\?>|<!--(?s:.*?)-->)+`)
 
 func readPage(text string) (*outline.Document, error) {
-	doc, err := html.Read(text)
+	doc, err := html.Read(text, outline.Options{})
 	if err == nil {
 		doc.Metadata["Content-Type"] = "text/html"
 	}

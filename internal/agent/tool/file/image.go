@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 
 	"quarry/internal/agent/artifact"
-	"quarry/internal/agent/artifact/picture"
 	"quarry/internal/agent/tool"
 	"quarry/internal/agent/tool/schema"
+	"quarry/internal/extract/bitmap"
 )
 
 const imageDescription = "Shows you an image of this session by its artifact_id: PNG, JPEG, GIF or WebP of at most 2 MiB. " +
@@ -47,19 +47,19 @@ func look(ctx context.Context, c tool.Call, _ tool.Activity) (json.RawMessage, e
 	if err != nil {
 		return nil, err
 	}
-	if a.Size > picture.MaxBytes {
-		return nil, invalid("%s (%s) can't be shown: %s", a.ID, a.Filename, picture.TooLarge(a.Size))
+	if a.Size > bitmap.MaxBytes {
+		return nil, invalid("%s (%s) can't be shown: %s", a.ID, a.Filename, bitmap.TooLarge(a.Size))
 	}
 	_, data, err := c.Files.Open(ctx, args.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = data.Close() }()
-	all, err := upTo(data, picture.MaxBytes)
+	all, err := upTo(data, bitmap.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
-	info, err := picture.Inspect(all)
+	info, err := bitmap.Inspect(all)
 	if err != nil {
 		return nil, invalid("%s (%s) can't be shown: %s", a.ID, a.Filename, err)
 	}

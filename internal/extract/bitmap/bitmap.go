@@ -1,6 +1,6 @@
-// Package picture finds out what images are by their bytes: of which kind, how large, and whether they are whole. It never
+// Package bitmap finds out what images are by their bytes: of which kind, how large, and whether they are whole. It never
 // decodes one, so an image that would take gigabytes of memory takes none here.
-package picture
+package bitmap
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"fmt"
 )
 
-// The most that an image may have.
+// The most that an image may have; MaxBytes is for those that are shown to models.
 const (
 	MaxBytes  = 2 << 20
 	MaxPixels = 50_000_000
@@ -46,11 +46,16 @@ var ErrKind = errors.New("it is no PNG, JPEG, GIF or WebP image")
 // errCut is the error of a file that ends before its image does.
 var errCut = errors.New("the file ends before the image does")
 
-// Inspect returns what an image is. Its errors are for people: what is wrong with the bytes.
+// Inspect returns what an image of at most MaxBytes is. Its errors are for people: what is wrong with the bytes.
 func Inspect(data []byte) (Info, error) {
 	if len(data) > MaxBytes {
 		return Info{}, TooLarge(int64(len(data)))
 	}
+	return Look(data)
+}
+
+// Look is Inspect for an image of any length.
+func Look(data []byte) (Info, error) {
 	for _, k := range kinds {
 		if !k.is(data) {
 			continue

@@ -1,4 +1,4 @@
-package picture_test
+package bitmap_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"quarry/internal/agent/artifact/picture"
+	"quarry/internal/extract/bitmap"
 )
 
 // noise is an image with many colours.
@@ -75,18 +75,18 @@ func TestInspect(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		data []byte
-		want picture.Info
+		want bitmap.Info
 	}{
-		"png":           {pngOf(t, 40, 30), picture.Info{MIME: "image/png", Width: 40, Height: 30}},
-		"jpeg":          {jpegOf(t, 40, 30), picture.Info{MIME: "image/jpeg", Width: 40, Height: 30}},
-		"jpeg and more": {append(jpegOf(t, 40, 30), "more"...), picture.Info{MIME: "image/jpeg", Width: 40, Height: 30}},
-		"gif":           {gifOf(t, 40, 30), picture.Info{MIME: "image/gif", Width: 40, Height: 30}},
-		"webp lossy":    {riff(lossy), picture.Info{MIME: "image/webp", Width: 40, Height: 30}},
-		"webp lossless": {riff(lossless), picture.Info{MIME: "image/webp", Width: 40, Height: 30}},
-		"webp extended": {riff(canvas, chunk("ICCP", 1, 2, 3), lossy), picture.Info{MIME: "image/webp", Width: 40, Height: 30}},
-		"webp animated": {riff(canvas, frame), picture.Info{MIME: "image/webp", Width: 40, Height: 30}},
+		"png":           {pngOf(t, 40, 30), bitmap.Info{MIME: "image/png", Width: 40, Height: 30}},
+		"jpeg":          {jpegOf(t, 40, 30), bitmap.Info{MIME: "image/jpeg", Width: 40, Height: 30}},
+		"jpeg and more": {append(jpegOf(t, 40, 30), "more"...), bitmap.Info{MIME: "image/jpeg", Width: 40, Height: 30}},
+		"gif":           {gifOf(t, 40, 30), bitmap.Info{MIME: "image/gif", Width: 40, Height: 30}},
+		"webp lossy":    {riff(lossy), bitmap.Info{MIME: "image/webp", Width: 40, Height: 30}},
+		"webp lossless": {riff(lossless), bitmap.Info{MIME: "image/webp", Width: 40, Height: 30}},
+		"webp extended": {riff(canvas, chunk("ICCP", 1, 2, 3), lossy), bitmap.Info{MIME: "image/webp", Width: 40, Height: 30}},
+		"webp animated": {riff(canvas, frame), bitmap.Info{MIME: "image/webp", Width: 40, Height: 30}},
 	} {
-		if got, err := picture.Inspect(c.data); err != nil || got != c.want {
+		if got, err := bitmap.Inspect(c.data); err != nil || got != c.want {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, err, c.want)
 		}
 	}
@@ -116,7 +116,7 @@ func TestInspectRefuses(t *testing.T) {
 		"nothing":         {nil, "no PNG, JPEG, GIF or WebP"},
 		"a text":          {[]byte("chart.png"), "no PNG, JPEG, GIF or WebP"},
 		"an SVG":          {[]byte("<svg/>"), "no PNG, JPEG, GIF or WebP"},
-		"bytes":           {append(pngOf(t, 4, 4), make([]byte, picture.MaxBytes)...), "more than the 2 MiB"},
+		"bytes":           {append(pngOf(t, 4, 4), make([]byte, bitmap.MaxBytes)...), "more than the 2 MiB"},
 		"a bomb":          {sized(t, 1<<31-1, 1<<31-1), "more than the 50 million"},
 		"a wide bomb":     {sized(t, 50_000_001, 1), "50000001 × 1 pixels"},
 		"a bomb in GIF":   {large, "65535 × 65535 pixels"},
@@ -132,11 +132,11 @@ func TestInspectRefuses(t *testing.T) {
 		"GIF of nothing":  {append([]byte("GIF89a\x01\x00\x01\x00\x00\x00\x00"), 0x3B), "no pixels"},
 		"WebP unknown":    {riff(chunk("VP8L", 1, 2, 3, 4, 5)), "no size"},
 	} {
-		if _, err := picture.Inspect(c.data); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := bitmap.Inspect(c.data); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	if got, err := picture.Inspect(sized(t, 50_000_000, 1)); err != nil || got.Width != 50_000_000 {
+	if got, err := bitmap.Inspect(sized(t, 50_000_000, 1)); err != nil || got.Width != 50_000_000 {
 		t.Errorf("50 million pixels: %+v, %v", got, err)
 	}
 }
@@ -148,7 +148,7 @@ func TestInspectCut(t *testing.T) {
 		"png": pngOf(t, 9, 9), "jpeg": jpegOf(t, 9, 9), "gif": gifOf(t, 9, 9), "lossy": riff(lossy), "extended": riff(canvas, lossy), "animated": riff(canvas, frame),
 	} {
 		for n := range whole {
-			if got, err := picture.Inspect(whole[:n]); err == nil {
+			if got, err := bitmap.Inspect(whole[:n]); err == nil {
 				t.Errorf("%s cut to %d of %d bytes is %+v", name, n, len(whole), got)
 				break
 			}
@@ -162,8 +162,8 @@ func FuzzInspect(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := picture.Inspect(data)
-		if err == nil && (got.Width < 1 || got.Height < 1 || got.Width > picture.MaxPixels/got.Height || got.MIME == "") {
+		got, err := bitmap.Inspect(data)
+		if err == nil && (got.Width < 1 || got.Height < 1 || got.Width > bitmap.MaxPixels/got.Height || got.MIME == "") {
 			t.Errorf("%+v", got)
 		}
 	})
