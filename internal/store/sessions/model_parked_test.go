@@ -49,17 +49,23 @@ func (m *memory) superseded(turn int64, calls []session.Pending) []session.Event
 	return m.append(turn, out...)
 }
 
-// unanswered returns the calls that a fork leaves out: those of its last turn that have no output in it.
+// unanswered returns the calls that a fork leaves out: those of its last turn that have no output in it, also where there was one
+// that was deleted or is hidden.
 func (m *memory) unanswered(c session.Copy) (out []int64) {
 	var seen []session.Event
-	turn := int64(0)
+	turn, done := int64(0), map[string]bool{}
 	for _, e := range m.events {
 		if e.Hidden == "" && e.Ord >= c.From && e.Ord <= cmp.Or(c.To, m.last) {
 			seen, turn = append(seen, e), e.Turn
 		}
 	}
-	for _, e := range session.Unanswered(seen) {
-		if e.Turn == turn {
+	for _, e := range seen {
+		if e.Turn == turn && e.Answers() {
+			done[e.CallID] = true
+		}
+	}
+	for _, e := range seen {
+		if e.Turn == turn && e.Type == session.ToolInput && !done[e.CallID] {
 			out = append(out, e.Ord)
 		}
 	}
