@@ -25,7 +25,7 @@ type Cmd struct {
 	After    int      `help:"Sentences of context after." wire:"search.context_configuration.sentences_after"`
 	Reranker string   `help:"Reranker: none, customer_reranker, mmr, or one as JSON; default: that of the service." placeholder:"TYPE" wire:"search.reranker"`
 	Exact    bool     `help:"Rank by full scans alone, also where lists of vectors would do." wire:"search.exact"`
-	Explain  bool     `help:"Show what each score is made of."`
+	Explain  bool     `help:"Show what each score is made of, and how each segment of the index was searched."`
 	Missing  string   `help:"Show which step removed this document from the results." placeholder:"DOCUMENT" wire:"explain.document_id"`
 }
 
@@ -52,6 +52,7 @@ type answerView struct {
 		Stage      string `json:"stage"`
 		Detail     string `json:"detail"`
 	} `json:"absent_document"`
+	Plan []planStep `json:"plan"`
 }
 
 type scorePart struct {
@@ -106,6 +107,9 @@ func (c *Cmd) show(w io.Writer, v *answerView) {
 		fmt.Fprintf(w, "%s is not among them: %s (%s)\n", a.DocumentID, a.Detail, a.Stage)
 	case c.Missing != "":
 		fmt.Fprintf(w, "%s is among them\n", c.Missing)
+	}
+	if c.Explain {
+		c.printPlan(w, v.Plan)
 	}
 }
 
