@@ -69,6 +69,9 @@ func TestBodies(t *testing.T) {
 		{query, `{"query":"x","search":{"corpora":[{"corpus_key":"a"}],"limit":0}}`, "body.search.limit", "must be at least 1"},
 		{query, `{"query":"x","search":{"corpora":[{"corpus_key":"a"}],"limit":1.5}}`, "body.search.limit", "must be an integer"},
 		{query, `{"query":"x","search":{"corpora":[{"corpus_key":"a","lexical_interpolation":1.5}]}}`, "body.search.corpora[0].lexical_interpolation", "must be at most 1"},
+		{query, `{"query":"x","search":{"corpora":[{"corpus_key":"a"}],"exact":"yes"}}`, "body.search.exact", "must be true or false, not a string"},
+		{query, `{"query":"x","search":{"corpora":[{"corpus_key":"a"}],"exact":1}}`, "body.search.exact", "must be true or false, not the number 1"},
+		{query, `{"query":"x","search":{"corpora":[{"corpus_key":"a"}],"exact":null}}`, "", ""},
 		{query, `{"query":"","search":{"corpora":[{"corpus_key":"a"}]}}`, "body.query", "must not be empty"},
 		{query, `{"query":"x","search":{"corpora":[{"corpus_key":"a"}],"reranker":{"type":"magic"}}}`, "body.search.reranker.type", "must be one of"},
 	} {
