@@ -46,13 +46,22 @@ type scene struct {
 	want   [][]search.Hit // the answers of an index that was never merged
 }
 
+// staged opens an index of a scene: nothing is saved unasked, and what is merged of all has lists of vectors.
+func staged(cfg index.Config) (*index.Index, error) {
+	x, err := index.Open(cfg)
+	if err == nil {
+		x.SealAt(1<<30, 0)
+		x.ListsFrom(40, 4)
+	}
+	return x, err
+}
+
 // newScene returns a scene with its folder.
 func newScene(t *testing.T, seed uint64) *scene {
 	t.Helper()
 	s := planned(t, seed)
-	x, err := index.Open(s.cfg)
+	x, err := staged(s.cfg)
 	must(t, err)
-	x.SealAt(1<<30, 0)
 	for from := 0; from < s.filed; from += 10 {
 		must(t, x.Apply(s.log[from:min(from+10, s.filed)]))
 		must(t, x.Flush())
@@ -111,10 +120,9 @@ func (s *scene) run(dir string, before func(segment.Step, string) error) (x *ind
 		}
 		return before(step, path)
 	}}
-	if x, err = index.Open(cfg); err != nil {
+	if x, err = staged(cfg); err != nil {
 		return nil, err
 	}
-	x.SealAt(1<<30, 0)
 	if s.seed%2 == 0 {
 		x.SaveAside()
 	}
@@ -165,7 +173,7 @@ func (s *scene) reopened(t *testing.T, when, dir string) {
 	t.Helper()
 	cfg := s.cfg
 	cfg.Dir = dir
-	x, err := index.Open(cfg)
+	x, err := staged(cfg)
 	must(t, err)
 	m, err := manifest.Read(dir)
 	must(t, err)
@@ -187,9 +195,8 @@ func (s *scene) reopened(t *testing.T, when, dir string) {
 		t.Errorf("seed %d, %s: partial %v, attributes %d", s.seed, when, x.Partial(), x.SchemaVersion())
 	}
 	s.check(t, when+", opened again", x)
-	x.SealAt(1<<30, 0)
 	merged(t, x, true)
-	if st := x.Stats(); st.Segments != 1 || st.Applied != int64(len(s.log)) {
+	if st := x.Stats(); st.Segments != 1 || st.Applied != int64(len(s.log)) || st.Each[0].Lists == 0 {
 		t.Errorf("seed %d, %s: %+v at rest", s.seed, when, st)
 	}
 	s.check(t, when+", merged after all", x)
@@ -213,7 +220,7 @@ func TestMerged(t *testing.T) {
 		must(t, x.Close())
 		s.reopened(t, "merged", dir)
 
-		x, err = index.Open(s.cfg)
+		x, err = staged(s.cfg)
 		must(t, err)
 		old = x.Snapshot()
 		q := keptQueries(t)[1]
@@ -339,9 +346,8 @@ func TestFullDisk(t *testing.T) {
 			}
 			return nil
 		}
-		x, err := index.Open(cfg)
+		x, err := staged(cfg)
 		must(t, err)
-		x.SealAt(1<<30, 0)
 		time.Sleep(9 * time.Minute)
 		synctest.Wait()
 		if attempts.Load() != 0 {
@@ -405,8 +411,9 @@ func TestCloseWhileMerging(t *testing.T) {
 	})
 }
 
-// TestAllAtOnce proves, under the race detector too, that searches, writes, deletes, updates, replaced attributes and merges
-// go on beside each other: every search of a snapshot gives the same twice, and in the end the index has what was written.
+// TestAllAtOnce proves, under the race detector too, that searches (exact ones, by lists, and those that are asked again),
+// writes, deletes, updates, replaced attributes and merges go on beside each other: every search of a snapshot gives the same
+// twice, and in the end the index has what was written.
 func TestAllAtOnce(t *testing.T) {
 	t.Parallel()
 	schemas := [2]*filter.Schema{newSchema(t), newSchema(t)}
@@ -416,18 +423,24 @@ func TestAllAtOnce(t *testing.T) {
 	x, err := index.Open(cfg)
 	must(t, err)
 	x.SealAt(20, 0)
+	x.ListsFrom(16, 4)
+	x.CheckEvery(3)
 	done := make(chan struct{})
 	var wg sync.WaitGroup
-	for range 2 {
+	var listed atomic.Bool
+	for pool := range 2 {
 		wg.Go(func() {
 			q := sampleQuery(t)
-			q.Filter = ""
+			q.Filter, q.Pool = "", 10*pool
 			for {
 				s := x.Snapshot()
 				first, err := s.Search(context.Background(), q)
 				again, err2 := s.Search(context.Background(), q)
 				if err != nil || err2 != nil || !sameSet(first.Hits, again.Hits) {
 					t.Errorf("%d and %d hits, %v %v", len(first.Hits), len(again.Hits), err, err2)
+				}
+				if slices.ContainsFunc(first.Plan, func(s search.Step) bool { return s.Lists > 0 }) {
+					listed.Store(true)
 				}
 				s.Release()
 				select {
@@ -466,6 +479,9 @@ func TestAllAtOnce(t *testing.T) {
 	}
 	close(done)
 	wg.Wait()
+	if !listed.Load() {
+		t.Error("no search was by lists")
+	}
 	x.Halt()
 	merged(t, x, true)
 	if st := x.Stats(); st.Segments != 1 || st.Documents != len(docs) {
