@@ -1,21 +1,15 @@
 package extract_test
 
 import (
-	"encoding/json"
 	"errors"
-	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"quarry/internal/extract"
+	"quarry/internal/extract/extracttest"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
 func TestReadGolden(t *testing.T) {
 	t.Parallel() // Proves the whole tree of files of each kind, as written down by hand.
@@ -28,56 +22,7 @@ func TestReadGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden := filepath.Join("testdata", strings.TrimSuffix(name, filepath.Ext(name))+".golden")
-		got := dump(t, doc)
-		if *rewrite {
-			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
-}
-
-// dump returns a document as text that people can compare.
-func dump(t *testing.T, doc *extract.Document) string {
-	t.Helper()
-	meta, err := json.Marshal(doc.Metadata)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "title: %s\nmeta: %s\n", doc.Title, meta)
-	dumpSections(t, &b, doc.Sections, "")
-	return b.String()
-}
-
-func dumpSections(t *testing.T, b *strings.Builder, sections []extract.Section, indent string) {
-	for _, s := range sections {
-		fmt.Fprintf(b, "%s[%d] %q\n", indent, s.Level, s.Title)
-		if s.Text != "" {
-			for line := range strings.SplitSeq(s.Text, "\n") {
-				fmt.Fprintf(b, "%s  %s\n", indent, line)
-			}
-		}
-		for _, table := range s.Tables {
-			headers, err := json.Marshal(table.Headers)
-			if err != nil {
-				t.Fatal(err)
-			}
-			rows, err := json.Marshal(table.Rows)
-			if err != nil {
-				t.Fatal(err)
-			}
-			fmt.Fprintf(b, "%s  table %q headers %s rows %s\n", indent, table.Title, headers, rows)
-		}
-		dumpSections(t, b, s.Sections, indent+"  ")
+		extracttest.Golden(t, filepath.Join("testdata", strings.TrimSuffix(name, filepath.Ext(name))+".golden"), doc)
 	}
 }
 
@@ -135,6 +80,8 @@ func TestReadChoosesFormat(t *testing.T) {
 		{"a", "application/vnd.ms-excel", "plain", "", extract.ErrUnparsable},
 		{"a.xls", "", "plain", "", extract.ErrUnparsable},
 		{"a.bin", "", "\x00\x01", "", extract.ErrUnsupported},
+		{"a.jsonl", "", "{}\n{}", "", extract.ErrUnsupported},
+		{"a.ndjson", "text/plain", "{}", "", extract.ErrUnsupported},
 	}
 	for _, tt := range tests {
 		doc, err := extract.Read(extract.Input{Name: tt.name, ContentType: tt.contentType, Data: []byte(tt.data)})
@@ -147,6 +94,24 @@ func TestReadChoosesFormat(t *testing.T) {
 		}
 		if len(doc.Sections) == 0 || doc.Sections[0].Text != tt.want {
 			t.Errorf("Read(%s, %q, %.20q) = %+v, want text %q", tt.name, tt.contentType, tt.data, doc.Sections, tt.want)
+		}
+	}
+}
+
+// TestReadSaysWhyNot proves that files which are not read say why, or what to do.
+func TestReadSaysWhyNot(t *testing.T) {
+	t.Parallel()
+	const index = "`quarry index` opens it"
+	zip, workbook := string(extracttest.Zip(t, map[string]string{"a.txt": "x"})), string(extracttest.Zip(t, map[string]string{"xl/workbook.bin": "x"}))
+	for _, tt := range []struct{ name, contentType, data, want string }{
+		{"a.zip", "", zip, index}, {"A.ZIP", "application/octet-stream", "", index}, {"a", "application/zip", zip, index}, {"a", "", zip, index}, {"a.jsonl", "", "{}\n", index},
+		{"a", "application/x-ndjson; charset=utf-8", "{}", index}, {"a.jsonl", "text/plain", "{}", index}, {"a.tgz", "", "x", index}, {"a.tar.gz", "", "x", ".tar.gz"}, {"a.7z", "", "x", "unpack"},
+		{"a.xlsb", "", workbook, ".xlsx"}, {"a", "", workbook, ".xlsx"}, {"a.xlsb", "application/vnd.ms-excel.sheet.binary.macroEnabled.12", workbook, ".xlsx"}, {"a.pages", "", zip, "PDF"}, {"a.mobi", "", "\x00", "EPUB"},
+		{"a.mp3", "", "\x00", "no text"}, {"a.odd", "", "\x00", "not text"}, {"a", "video/mp4", "x", "video/mp4"},
+	} {
+		_, err := extract.Read(extract.Input{Name: tt.name, ContentType: tt.contentType, Data: []byte(tt.data)})
+		if !errors.Is(err, extract.ErrUnsupported) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("Read(%s, %q) = %v, want %q", tt.name, tt.contentType, err, tt.want)
 		}
 	}
 }
@@ -165,7 +130,7 @@ func TestReadBoundsDepth(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if !strings.Contains(dump(t, doc), "needle") {
+		if !strings.Contains(extracttest.Dump(t, doc), "needle") {
 			t.Errorf("%s: text behind the nesting is lost", name)
 		}
 	}
@@ -180,7 +145,7 @@ func TestReadLongRules(t *testing.T) {
 		if err != nil {
 			t.Fatalf("Read(%.20q) = %v", rule, err)
 		}
-		if got := dump(t, doc); !strings.Contains(got, "plain text") {
+		if got := extracttest.Dump(t, doc); !strings.Contains(got, "plain text") {
 			t.Errorf("Read(%.20q) = %s, want the marks of the paragraph read", rule, got)
 		}
 	}
@@ -199,7 +164,7 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		dump(t, doc) // metadata must be fit for JSON
+		extracttest.Dump(t, doc) // metadata must be fit for JSON
 	})
 }
 

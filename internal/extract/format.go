@@ -2,7 +2,6 @@ package extract
 
 import (
 	"bytes"
-	"fmt"
 	"mime"
 	"path"
 	"slices"
@@ -175,12 +174,6 @@ const (
 	oldExcel      = "application/vnd.ms-excel" // which browsers on Windows also send for CSV
 )
 
-// refused are the endings of formats that are not text and have no parser. The content of such files is not examined.
-var refused = map[string]bool{
-	".xlsb": true, ".zip": true, ".gz": true,
-	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".mp3": true, ".mp4": true, ".exe": true,
-}
-
 // Formats returns the names of the formats that Read understands.
 func Formats() []string {
 	names := make([]string, len(formats))
@@ -247,9 +240,12 @@ func choose(in Input) (*format, error) {
 	declared := mediaTypeOf(in)
 	ext := strings.ToLower(path.Ext(in.Name))
 	byEnding := first(func(f *format) bool { return f.ends(ext) || f.textual && isTextual(in.Name) })
+	unread := unreadName(ext)
 	switch byType := first(func(f *format) bool { return slices.Contains(f.types, declared) }); {
 	case byEnding != nil && slices.Contains(byEnding.loose, declared):
 		return byEnding, nil
+	case byType != nil && declared == plainText && unread != nil:
+		return nil, unread.error(ext)
 	case byType != nil && (declared != plainText || byEnding == nil):
 		return byType, nil
 	case byType != nil:
@@ -257,7 +253,7 @@ func choose(in Input) (*format, error) {
 	case declaredKind(declared) != nil:
 		return formats[0], nil
 	case declared != "" && declared != "application/octet-stream" && declared != "binary/octet-stream":
-		return nil, fmt.Errorf("%w: %s", ErrUnsupported, declared)
+		return nil, unreadType(declared).error(declared)
 	}
 	byContent := contentFormat(in.Data)
 	switch {
@@ -265,12 +261,12 @@ func choose(in Input) (*format, error) {
 		return byContent, nil
 	case byEnding != nil:
 		return byEnding, nil
-	case refused[ext]:
-		return nil, fmt.Errorf("%w: %s", ErrUnsupported, ext)
+	case unread != nil:
+		return nil, unread.error(ext)
 	case byContent != nil:
 		return byContent, nil
 	}
-	return nil, fmt.Errorf("%w: the content is not text", ErrUnsupported)
+	return nil, unreadContent(in.Data)
 }
 
 // contentFormat returns the format that the content of a file shows, or nil.

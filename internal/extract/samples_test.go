@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"quarry/internal/extract"
+	"quarry/internal/extract/extracttest"
 	"quarry/internal/testkit"
 )
 
@@ -50,7 +51,7 @@ func TestReadFindsWhatAnotherParserFinds(t *testing.T) {
 				t.Errorf("%s: %v", file, err)
 				continue
 			}
-			got, missing := recall(string(want), dump(t, doc))
+			got, missing := recall(string(want), extracttest.Dump(t, doc))
 			t.Logf("%.3f %s missing %.8q", got, filepath.Base(file), missing)
 			if got < floor {
 				t.Errorf("%s: %.3f of the words found, want ≥ %.2f", file, got, floor)
