@@ -15,6 +15,34 @@ import (
 	"quarry/internal/testkit"
 )
 
+// TestReadRefusesCutSamples proves that each sample that is cut off, at every tenth, is refused as unparsable, unless it is of plain characters, where nobody can tell.
+func TestReadRefusesCutSamples(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../../shared/data/parse-samples/*/sources/*")
+	if err != nil || len(files) == 0 {
+		testkit.Skip(t, "sample files are not on this machine")
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for tenth := range 10 {
+			in := extract.Input{Name: file, Data: data[:len(data)*tenth/10]}
+			_, err := extract.Read(in)
+			switch {
+			case tenth == 0 && errors.Is(err, extract.ErrEmpty), errors.Is(err, extract.ErrUnparsable), errors.Is(err, extract.ErrUnsupported):
+			case err == nil && (extract.Plain(in) || lasting[filepath.Ext(file)]):
+			default:
+				t.Errorf("%s cut after %d tenths: %v", filepath.Base(file), tenth, err)
+			}
+		}
+	}
+}
+
+// lasting are the endings of files that may be whole wherever they end.
+var lasting = map[string]bool{".eml": true, ".asciidoc": true}
+
 func TestReadFindsWhatAnotherParserFinds(t *testing.T) {
 	t.Parallel() // Proves that the words another parser finds in sample files are found here, too.
 	const dir = "../../../shared/data/parse-samples"

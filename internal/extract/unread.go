@@ -12,7 +12,7 @@ import (
 // unreadable are formats that are no text and have no parser. What a file of them holds is not looked at.
 type unreadable struct {
 	endings, types []string
-	// reason says why they are not read, or what can be done.
+	// reason is why they are not read, or what can be done.
 	reason string
 }
 

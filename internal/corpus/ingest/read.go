@@ -17,6 +17,9 @@ import (
 // readable lists the supported formats in refusals.
 var readable = "files that can be read are " + strings.Join(extract.Formats(), ", ") + ", and JSON that holds a structured or core document"
 
+// anew is the advice for files that can't be parsed; the other errors say what to do themselves.
+const anew = "; open it in the program that made it and save it anew, or as PDF"
+
 // Supported returns fault.KindMediaType if the declared type and the name show that a file can't be read.
 func Supported(name, contentType string) error {
 	_, err := extract.Read(extract.Input{Name: name, ContentType: contentType})
@@ -36,8 +39,12 @@ func (s *Service) read(ctx context.Context, u *Upload) (d draft.Structured, err 
 		return d, fault.InvalidField("file", "must not be empty")
 	case errors.Is(err, extract.ErrUnparsable), errors.Is(err, extract.ErrProtected), errors.Is(err, extract.ErrNoText),
 		errors.Is(err, extract.ErrStopped):
-		f := fault.InvalidField("file", "%s", err)
-		f.Text = err.Error()
+		text := err.Error()
+		if errors.Is(err, extract.ErrUnparsable) {
+			text += anew
+		}
+		f := fault.InvalidField("file", "%s", text)
+		f.Text = text
 		return d, f
 	case err != nil:
 		return d, fmt.Errorf("read file: %w", err)

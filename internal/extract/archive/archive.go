@@ -6,6 +6,7 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -43,6 +44,9 @@ func Open(data []byte) (*Archive, error) {
 	if len(z.File) > maxEntries {
 		return nil, bad("the archive has more than %d entries", maxEntries)
 	}
+	if !whole(data, z.File) {
+		return nil, bad("the archive is cut off: what can be read is another one inside it")
+	}
 	a := &Archive{parts: make(map[string]*zip.File, len(z.File)), left: maxRead, flow: maxStreamed, files: maxFiles}
 	var declared uint64
 	for _, f := range z.File {
@@ -56,6 +60,21 @@ func Open(data []byte) (*Archive, error) {
 		}
 	}
 	return a, nil
+}
+
+// whole reports whether one of the files is what the archive begins with. A directory that is found at the end of what was cut off is that of an archive
+// inside, such as the workbook of a chart.
+func whole(data []byte, files []*zip.File) bool {
+	if len(data) < 30 || string(data[:4]) != "PK\x03\x04" {
+		return len(files) == 0
+	}
+	first := 30 + int64(binary.LittleEndian.Uint16(data[26:])) + int64(binary.LittleEndian.Uint16(data[28:]))
+	for _, f := range files {
+		if at, err := f.DataOffset(); err == nil && at == first {
+			return true
+		}
+	}
+	return len(files) == 0
 }
 
 // key returns the form of a part's name by which names are compared: OPC (ECMA-376, part 2) ignores case.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"quarry/internal/extract/archive"
+	"quarry/internal/extract/extracttest"
 	"quarry/internal/extract/outline"
 )
 
@@ -103,5 +104,36 @@ func TestXML(t *testing.T) {
 	x = archive.NewXML(utf16)
 	if text, err := x.Text(), x.Err(); err != nil || strings.TrimSpace(text) != "ä" {
 		t.Errorf("UTF-16: %q, %v", text, err)
+	}
+}
+
+// TestOpenCut proves that an archive that is cut off is not taken for the one that is stored inside it.
+func TestOpenCut(t *testing.T) {
+	t.Parallel()
+	inner := extracttest.Zip(t, map[string]string{"workbook": "words"})
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, part := range []struct {
+		name   string
+		method uint16
+		data   []byte
+	}{{"a", zip.Deflate, []byte("text")}, {"chart.xlsx", zip.Store, inner}, {"z", zip.Deflate, []byte("more")}} {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: part.name, Method: part.method})
+		if err == nil {
+			_, err = w.Write(part.data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := archive.Open(b.Bytes()); err != nil {
+		t.Errorf("whole: %v", err)
+	}
+	cut := b.Bytes()[:bytes.Index(b.Bytes(), inner)+len(inner)]
+	if _, err := archive.Open(cut); !errors.Is(err, outline.ErrUnparsable) || !strings.Contains(err.Error(), "cut off") {
+		t.Errorf("cut behind an archive inside: %v", err)
 	}
 }

@@ -189,7 +189,7 @@ func TestReadBook(t *testing.T) {
 	// with plain and with packed objects, and when the cross references are missing or wrong.
 	t.Parallel()
 	plain := book(t, 12, false)
-	cut := plain[:bytes.LastIndex(plain, []byte("xref\n0"))]
+	cut := append(bytes.Clone(plain[:bytes.LastIndex(plain, []byte("xref\n0"))]), "startxref\n9\n%%EOF"...)
 	wrong := bytes.Replace(plain, []byte("%PDF-1.7\n"), []byte("%PDF-1.7\n%one more line\n"), 1)
 	for name, data := range map[string][]byte{"plain": plain, "packed": book(t, 12, true), "no cross references": cut, "wrong cross references": wrong, "junk before": append([]byte("junk\n"), plain...)} {
 		doc, err := Read(data, outline.Options{})
@@ -313,7 +313,7 @@ func TestReadRefusals(t *testing.T) {
 		is   error
 	}{
 		{"text", []byte("hello"), "does not begin", outline.ErrUnparsable},
-		{"only the beginning", []byte("%PDF-1.7\n"), "no catalog", outline.ErrUnparsable},
+		{"only the beginning", []byte("%PDF-1.7\n"), "end is missing", outline.ErrUnparsable},
 		{"no pages", noPages.bytes(), "no pages", outline.ErrUnparsable},
 		{"pictures only", empty.bytes(empty.page("q 100 0 0 100 0 0 cm /Im Do Q", "")), "OCR", outline.ErrNoText},
 		{"a password", secret.bytes(secret.page("BT ET", "")), "password", outline.ErrProtected},

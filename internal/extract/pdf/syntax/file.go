@@ -27,12 +27,20 @@ type File struct {
 	rebuilt bool                  // entries were found by search, not read from cross references
 }
 
+// maxTail is how many bytes from the end of a file its end is marked at most, as other readers have it: programs that
+// send files add some. A file without the mark was cut off, and what of it could be found is not the file.
+const maxTail = 1024
+
 // Open reads the cross references and the trailer of a file. If they are damaged, it searches the file for objects. Its
 // errors wrap outline.ErrUnparsable or are outline.ErrProtected.
 func Open(data []byte, b *Budget) (*File, error) {
 	start := bytes.Index(data[:min(len(data), 4096)], []byte("%PDF-"))
 	if start < 0 {
 		b.Refuse("it does not begin as a PDF does")
+		return nil, b.Err()
+	}
+	if tail := data[max(0, len(data)-maxTail):]; !bytes.Contains(tail, []byte("startxref")) && !bytes.Contains(tail, []byte("%%EOF")) {
+		b.Refuse("its end is missing, so that it may be cut off")
 		return nil, b.Err()
 	}
 	f := &File{Budget: b, data: data[start:]}
