@@ -2,11 +2,13 @@ package extract
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"quarry/internal/extract/archive"
+	"quarry/internal/extract/ole"
 )
 
 // unreadable are formats that are no text and have no parser. What a file of them holds is not looked at.
@@ -61,6 +63,9 @@ func (u *unreadable) error(kind string) error {
 
 // unreadContent returns the refusal of a file that nothing but its content says anything of.
 func unreadContent(data []byte) error {
+	if _, err := ole.Open(data); errors.Is(err, ErrProtected) { // a document of Office, of whatever kind
+		return fmt.Errorf("read application/x-ole-storage: %w", err)
+	}
 	if !bytes.HasPrefix(data, []byte("PK\x03\x04")) {
 		return fmt.Errorf("%w: the content is not text", ErrUnsupported)
 	}

@@ -44,7 +44,7 @@ func Open(data []byte) (*Archive, error) {
 	if len(z.File) > maxEntries {
 		return nil, bad("the archive has more than %d entries", maxEntries)
 	}
-	if !whole(data, z.File) {
+	if !begins(data, z.File) {
 		return nil, bad("the archive is cut off: what can be read is another one inside it")
 	}
 	a := &Archive{parts: make(map[string]*zip.File, len(z.File)), left: maxRead, flow: maxStreamed, files: maxFiles}
@@ -62,9 +62,9 @@ func Open(data []byte) (*Archive, error) {
 	return a, nil
 }
 
-// whole reports whether one of the files is what the archive begins with. A directory that is found at the end of what was cut off is that of an archive
+// begins reports whether one of the files is what the archive begins with. A directory that is found at the end of what was cut off is that of an archive
 // inside, such as the workbook of a chart.
-func whole(data []byte, files []*zip.File) bool {
+func begins(data []byte, files []*zip.File) bool {
 	if len(data) < 30 || string(data[:4]) != "PK\x03\x04" {
 		return len(files) == 0
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // Kinds are the kinds of files that New makes, by their endings.
-var Kinds = []string{"md", "docx", "txt", "pdf", "html", "xlsx", "eml", "pptx", "csv", "odt", "ods"}
+var Kinds = []string{"md", "docx", "txt", "pdf", "html", "xlsx", "eml", "pptx", "csv", "odt", "ods", "rtf", "epub", "xml"}
 
 // New returns a small file of a kind, with these paragraphs: as such, as rows of a sheet, as slides or as pages of thirty.
 func New(kind string, paragraphs ...string) []byte {
@@ -42,6 +42,19 @@ func New(kind string, paragraphs ...string) []byte {
 	case "ods":
 		const row = `<table:table-row><table:table-cell office:value-type="string"><text:p>%s</text:p></table:table-cell><table:table-cell office:value-type="float" office:value="7"><text:p>7</text:p></table:table-cell></table:table-row>`
 		return open("spreadsheet", `<office:spreadsheet><table:table table:name="S">`+each(row)+`</table:table></office:spreadsheet>`)
+	case "rtf":
+		for _, p := range paragraphs {
+			body.WriteString(strings.NewReplacer(`\`, `\\`, "{", `\{`, "}", `\}`).Replace(p) + "\\par\n")
+		}
+		return []byte("{\\rtf1\\ansi " + body.String() + "}")
+	case "epub":
+		return packed(map[string]string{
+			"mimetype": "application/epub+zip", "META-INF/container.xml": `<container><rootfile full-path="book.opf"/></container>`,
+			"book.opf":  `<package><metadata/><manifest><item id="a" href="one.xhtml" media-type="application/xhtml+xml"/></manifest><spine><itemref idref="a"/></spine></package>`,
+			"one.xhtml": xml + `<html xmlns="http://www.w3.org/1999/xhtml"><head><title/></head><body>` + each("<p>%s</p>\n") + `</body></html>`,
+		})
+	case "xml":
+		return []byte(xml + "<notes>" + each("<note>%s</note>\n") + "</notes>")
 	case "eml":
 		return []byte("From: Ada <ada@example.com>\r\nTo: bob@example.com\r\nSubject: News\r\nDate: Mon, 06 Jul 2026 10:00:00 +0000\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n" +
 			strings.Join(paragraphs, "\r\n\r\n") + "\r\n")

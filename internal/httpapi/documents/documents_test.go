@@ -330,7 +330,7 @@ func TestUploadRefusals(t *testing.T) {
 	}{
 		{"binary workbook", "a.xlsb", "", "x", nil, 415, "", "Markdown"},
 		{"PDF cut off", "a.pdf", "", "%PDF-1.7", nil, 400, "body.file", "could not be parsed and may be a corrupt archive or a malformed document"},
-		{"PDF without text", "a.pdf", "", "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]>>endobj 3 0 obj<</Type/Page>>endobj %%EOF", nil, 400, "body.file", "OCR"},
+		{"PDF without text", "a.pdf", "", "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]>>endobj 3 0 obj<</Type/Page>>endobj", nil, 400, "body.file", "OCR"},
 		{"Word file that is none", "a.docx", "", "PK", nil, 400, "body.file", "could not be parsed"},
 		{"declared type before size", "a.txt", "application/vnd.ms-excel.sheet.binary.macroenabled.12", big, map[string]string{"metadata": "no"}, 415, "", "binary"},
 		{"size before parts", "a.txt", "", big, map[string]string{"metadata": "no"}, 413, "", "the setting max_upload"},

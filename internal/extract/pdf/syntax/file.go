@@ -27,9 +27,16 @@ type File struct {
 	rebuilt bool                  // entries were found by search, not read from cross references
 }
 
-// maxTail is how many bytes from the end of a file its end is marked at most, as other readers have it: programs that
-// send files add some. A file without the mark was cut off, and what of it could be found is not the file.
+// maxTail is how many bytes from the end of a file its end is marked at most, as other readers have it: programs that send files add some.
 const maxTail = 1024
+
+// cut reports whether a file ends in the middle of something: what of it could be found is not the file. Files written by hand may lack the mark of
+// the end.
+func cut(data []byte) bool {
+	tail := bytes.TrimSpace(data[max(0, len(data)-maxTail):])
+	marked := bytes.Contains(tail, []byte("startxref")) || bytes.Contains(tail, []byte("%%EOF"))
+	return !marked && !bytes.HasSuffix(tail, []byte("endobj")) && !bytes.HasSuffix(tail, []byte(">>"))
+}
 
 // Open reads the cross references and the trailer of a file. If they are damaged, it searches the file for objects. Its
 // errors wrap outline.ErrUnparsable or are outline.ErrProtected.
@@ -39,7 +46,7 @@ func Open(data []byte, b *Budget) (*File, error) {
 		b.Refuse("it does not begin as a PDF does")
 		return nil, b.Err()
 	}
-	if tail := data[max(0, len(data)-maxTail):]; !bytes.Contains(tail, []byte("startxref")) && !bytes.Contains(tail, []byte("%%EOF")) {
+	if cut(data) {
 		b.Refuse("its end is missing, so that it may be cut off")
 		return nil, b.Err()
 	}
