@@ -80,7 +80,7 @@ func send(p *service.Process, name string, n int) error {
 				kind := samplefile.Kinds[i%len(samplefile.Kinds)]
 				data := samplefile.New(kind, fmt.Sprintf("Valve %s %d of the northern line opens at three bar, unless the pump behind it stands still.", name, i),
 					fmt.Sprintf("Its seal, of rubber, is changed every %d months, by two people who note it in the book of the station.", i%31))
-				status, answer, err := upload(p, fmt.Sprintf("%s-%d.%s", name, i, kind), data)
+				status, answer, err := upload(p, fmt.Sprintf("%s-%d.%s", name, i, kind), data, false)
 				if err == nil && status != http.StatusCreated {
 					err = fmt.Errorf("%s: %d %.200s", kind, status, answer)
 				}

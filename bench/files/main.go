@@ -26,7 +26,8 @@ func main() {
 	samples := flag.String("samples", "../shared/data/parse-samples", "folder of sample files")
 	only := flag.String("only", "", "kinds of files, separated by commas; all if empty")
 	list := flag.Bool("list", false, "show the words that are missing, too")
-	part := flag.String("part", "words", "what is measured: words (and cells), time (of the processor, beside pdftotext and the encoder), or load (of a service that indexes many files)")
+	part := flag.String("part", "words", "what is measured: words (and cells), time (of the processor, beside pdftotext and the encoder), tables (of PDF, beside pdfplumber, and words beside pdftotext), or load (of a service that indexes many files)")
+	python := flag.String("python", "", "a Python that has pdfplumber, for the part tables")
 	files := flag.Int("files", 10_000, "files of the part load")
 	flag.Parse()
 	var err error
@@ -35,6 +36,8 @@ func main() {
 		err = run(*binary, *samples, *only, *list)
 	case "time":
 		err = times(*binary, *samples)
+	case "tables":
+		err = tables(*binary, *samples, *python)
 	case "load":
 		err = load(*binary, *files)
 	default:
@@ -102,7 +105,7 @@ func measure(p *service.Process, kind, file string) (result, error) {
 		return r, err
 	}
 	id := kind + "/" + r.name
-	status, answer, err := upload(p, id, data)
+	status, answer, err := upload(p, id, data, false)
 	if err != nil {
 		return r, err
 	}
@@ -129,13 +132,16 @@ func measure(p *service.Process, kind, file string) (result, error) {
 	return r, nil
 }
 
-// upload sends a file as clients that know nothing of its type do.
-func upload(p *service.Process, id string, data []byte) (int, []byte, error) {
+// upload sends a file as clients that know nothing of its type do, and asks for its tables.
+func upload(p *service.Process, id string, data []byte, tables bool) (int, []byte, error) {
 	var b bytes.Buffer
 	form := multipart.NewWriter(&b)
 	part, err := form.CreateFormFile("file", url.PathEscape(id))
 	if err == nil {
 		_, err = part.Write(data)
+	}
+	if err == nil && tables {
+		err = form.WriteField("table_extraction_config", `{"extract_tables":true}`)
 	}
 	if err = errors.Join(err, form.Close()); err != nil {
 		return 0, nil, err

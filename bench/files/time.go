@@ -179,7 +179,7 @@ func besideEncoder(binary, samples string) error {
 			return err
 		}
 		id := filepath.Base(filepath.Dir(filepath.Dir(path))) + "/" + filepath.Base(path)
-		status, _, err := upload(p, id, data)
+		status, _, err := upload(p, id, data, false)
 		if err != nil {
 			return err
 		}

@@ -22,6 +22,7 @@ import (
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/ingest"
 	"quarry/internal/cpu"
+	"quarry/internal/embed"
 	"quarry/internal/httpapi"
 	"quarry/internal/httpapi/analytics"
 	"quarry/internal/httpapi/catalog"
@@ -144,8 +145,9 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	if err != nil {
 		return nil, err
 	}
-	if a.corpus, err = openCorpus(ctx, a.cfg, a.db, kept, a.files, a.log); err != nil {
-		return nil, err
+	encoders, err := embed.NewRegistry()
+	if err != nil {
+		return nil, fmt.Errorf("load the embedded encoder: %w", err)
 	}
 	if a.doors, err = newDoors(a.cfg, a.db, a.identity.secrets); err != nil {
 		return nil, err
@@ -153,7 +155,10 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 	if err := a.openExporter(); err != nil {
 		return nil, err
 	}
-	models := newLLM(a.cfg, a.doors, a.db, a.identity.secrets, a.corpus.encoders, a.log)
+	models := newLLM(a.cfg, a.doors, a.db, a.identity.secrets, encoders, a.log)
+	if a.corpus, err = openCorpus(ctx, a.cfg, a.db, kept, a.files, encoders, models.registry, a.log); err != nil {
+		return nil, err
+	}
 	answers := newAnswer(a.cfg, a.db, a.corpus, models.registry, a.log)
 	counts := newMetric(a.db, a.log)
 	a.stopCounting = counts.recorder.Close

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"quarry/internal/corpus/bulk"
 	"quarry/internal/corpus/document"
 	"quarry/internal/corpus/ingest"
+	"quarry/internal/corpus/ingest/summary"
 	"quarry/internal/corpus/metaquery"
 	"quarry/internal/corpus/rebuild"
 	"quarry/internal/corpus/replica"
@@ -25,6 +25,7 @@ import (
 	httpjobs "quarry/internal/httpapi/jobs"
 	httpqueries "quarry/internal/httpapi/queries"
 	"quarry/internal/job"
+	"quarry/internal/llm"
 	"quarry/internal/page"
 	"quarry/internal/reader"
 	"quarry/internal/store"
@@ -51,11 +52,7 @@ type corpusServices struct {
 
 // openCorpus builds the services and drops the indexes of corpora that are gone. The replicas of the result must be
 // closed.
-func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, kept blob.Store, files *reader.Pool, log *slog.Logger) (*corpusServices, error) {
-	encoders, err := embed.NewRegistry()
-	if err != nil {
-		return nil, fmt.Errorf("load the embedded encoder: %w", err)
-	}
+func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, kept blob.Store, files *reader.Pool, encoders *embed.Registry, models llm.Models, log *slog.Logger) (*corpusServices, error) {
 	rows, texts := corpora.New(db), documents.New(db)
 	replicas := replica.New(replica.Config{
 		Dir: filepath.Join(cfg.Data, indexFolder), Documents: texts, Corpora: rows, Encoders: encoders, Log: log,
@@ -66,7 +63,10 @@ func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, kept blob.
 		return nil, errors.Join(err, replicas.Close())
 	}
 	queue := job.New(job.Config{Store: jobs.New(db), Log: log, Alone: cfg.Database == ""}) // the folder's lock keeps others out
-	adding := ingest.Config{Corpora: rows, Documents: texts, Encoders: encoders, Index: replicas, Pictures: cfg.KeepImages}
+	adding := ingest.Config{
+		Corpora: rows, Documents: texts, Encoders: encoders, Index: replicas, Pictures: cfg.KeepImages,
+		Summaries: summary.New(models),
+	}
 	if cfg.KeepFiles {
 		adding.Files = kept
 	}

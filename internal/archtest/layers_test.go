@@ -40,10 +40,10 @@ var groups = map[string]group{
 	"usage":    {layer: domain},
 	"job":      {layer: domain},
 	"embed":    {layer: domain, uses: "encode"},
-	"llm":      {layer: domain, uses: "usage", order: ". complete registry"},
+	"llm":      {layer: domain, uses: "usage expr", order: ". prompt write complete registry"},
 	"identity": {layer: domain, order: "authz account audit token signin"},
-	"corpus":   {layer: domain, uses: "blob job embed text expr extract index search", order: ". table metadata document draft replica ingest bulk metaquery attribute rebuild"},
-	"answer":   {layer: domain, uses: "corpus llm embed encode text expr", order: "verify/fact verify/markup verify verify/correct prompt summarize generate"},
+	"corpus":   {layer: domain, uses: "blob job embed usage llm text expr extract index search", order: ". table metadata document variable draft replica ingest bulk metaquery attribute rebuild"},
+	"answer":   {layer: domain, uses: "corpus llm embed encode text expr", order: "verify/fact verify/markup verify verify/correct summarize generate"},
 	"query":    {layer: domain, uses: "corpus embed text expr search answer llm", order: "measure rerank retrieve evaluate rephrase rewrite history ."},
 	"chat":     {layer: domain, uses: "query answer"},
 	"glossary": {layer: domain, uses: "text"},
@@ -70,7 +70,7 @@ var groups = map[string]group{
 
 	"config": {layer: assembly, uses: "llm text outbound"},
 	"app":    {layer: assembly, uses: "config console httpapi mcpserve store blobstore trace otlp outbound oauth mcpclient messenger webget websearch provider reader identity usage job llm embed corpus query answer chat agent glossary blob index metric"},
-	"cli":    {layer: assembly, uses: "app config mcpserve reader identity corpus query answer embed encode extract folder glossary text"},
+	"cli":    {layer: assembly, uses: "app config mcpserve reader identity llm corpus query answer embed encode extract folder glossary text"},
 
 	"testkit": {layer: tests}, "archtest": {layer: tests},
 }

@@ -16,6 +16,7 @@ type Account struct {
 type charges struct {
 	accounts []Account
 	atOnce   bool
+	patient  bool
 }
 
 type chargesKey struct{}
@@ -40,11 +41,17 @@ func Charged(ctx context.Context, all ...Account) context.Context {
 			accounts = append(accounts, a)
 		}
 	}
-	return context.WithValue(ctx, chargesKey{}, charges{accounts, was.atOnce})
+	return context.WithValue(ctx, chargesKey{}, charges{accounts, was.atOnce, was.patient})
 }
 
 // AtOnce returns a context like ctx in which calls that find no place are refused, although they are charged to an account. It
 // is for what can still be sent back to whoever asked for it.
 func AtOnce(ctx context.Context) context.Context {
-	return context.WithValue(ctx, chargesKey{}, charges{chargesOf(ctx).accounts, true})
+	return context.WithValue(ctx, chargesKey{}, charges{chargesOf(ctx).accounts, true, false})
+}
+
+// Patient returns a context like ctx in which calls that find no place wait for one, although nobody is charged beside the model. It is
+// for the rest of what has begun.
+func Patient(ctx context.Context) context.Context {
+	return context.WithValue(ctx, chargesKey{}, charges{chargesOf(ctx).accounts, false, true})
 }

@@ -55,7 +55,7 @@ func (m *Meter) Admit(ctx context.Context, own Account) error {
 	if err := m.check(ctx, all); err != nil {
 		return err
 	}
-	wait, last, place := m.take(all, len(c.accounts) > 0 && !c.atOnce)
+	wait, last, place := m.take(all, (c.patient || len(c.accounts) > 0) && !c.atOnce)
 	switch {
 	case last != nil:
 		return refuseCall(last, wait)

@@ -112,7 +112,7 @@ func TestMeterRate(t *testing.T) {
 	})
 }
 
-// TestMeterWaits proves that calls that are charged to an account wait for their place, in order and at the limit of whichever
+// TestMeterWaits proves that calls that are charged to an account, or patient, wait for their place, in order and at the limit of whichever
 // account is slower, that those who ask at once meanwhile are refused, and that behind one who gives up all move up.
 func TestMeterWaits(t *testing.T) {
 	t.Parallel()
@@ -144,7 +144,7 @@ func TestMeterWaits(t *testing.T) {
 		for range 40 {
 			wait(leaving, left)
 		}
-		wait(ctx, nil)
+		wait(usage.Patient(t.Context()), nil)
 		wantOver(t, m.Admit(t.Context(), model), "model", "requests_per_second of 2", 21500*time.Millisecond)
 		wantOver(t, m.Admit(usage.AtOnce(ctx), model), "model", "requests_per_second of 2", 21500*time.Millisecond)
 		time.Sleep(200 * time.Millisecond)

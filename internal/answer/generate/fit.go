@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"quarry/internal/answer/prompt"
 	"quarry/internal/clip"
 	"quarry/internal/expr/vtl"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
+	"quarry/internal/llm/prompt"
 	"quarry/internal/text/lang"
 )
 

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"quarry/internal/answer/prompt"
 	"quarry/internal/corpus/document"
 	"quarry/internal/expr/vtl"
+	"quarry/internal/llm/prompt"
 )
 
 // Passage is one search result as prompts and citations see it.

@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/answer/generate"
-	"quarry/internal/answer/prompt"
 	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
+	"quarry/internal/llm/prompt"
 )
 
 // input is what the templates of these tests are rendered with.

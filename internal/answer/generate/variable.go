@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"quarry/internal/answer/prompt"
+	"quarry/internal/corpus/variable"
 	"quarry/internal/expr/vtl"
+	"quarry/internal/llm/prompt"
 )
 
 // variables are what a prompt template can refer to, each under the name that published templates use and under a short
@@ -31,8 +32,8 @@ func variables(in PromptInput) map[string]vtl.Value {
 // result is a search result in a template.
 type result struct {
 	passage        *Passage
-	document, part *prompt.Metadata // once asked for
-	table          *prompt.Table
+	document, part *variable.Metadata // once asked for
+	table          *variable.Table
 }
 
 // Call returns what a template can ask of a result.
@@ -60,7 +61,7 @@ func (r *result) Call(name string, arguments []vtl.Value) (vtl.Value, bool) {
 			return nil, true
 		}
 		if r.table == nil {
-			r.table = prompt.NewTable(r.passage.Table)
+			r.table = variable.NewTable(r.passage.Table)
 		}
 		return r.table, true
 	}
@@ -68,9 +69,9 @@ func (r *result) Call(name string, arguments []vtl.Value) (vtl.Value, bool) {
 }
 
 // once returns metadata, which it reads at its first use.
-func once(at **prompt.Metadata, raw json.RawMessage) *prompt.Metadata {
+func once(at **variable.Metadata, raw json.RawMessage) *variable.Metadata {
 	if *at == nil {
-		*at = prompt.NewMetadata(raw)
+		*at = variable.NewMetadata(raw)
 	}
 	return *at
 }

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"strings"
 
-	"quarry/internal/answer/prompt"
 	"quarry/internal/corpus/document"
 	"quarry/internal/expr/vtl"
 	"quarry/internal/llm"
+	"quarry/internal/llm/prompt"
 )
 
 // mostVectors is for how many parts vectors are held in memory, 1.5 kB each. Longer documents are summarised by their words.

@@ -7,16 +7,16 @@ package summarize
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"strings"
 	"unicode"
 
-	"quarry/internal/answer/prompt"
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
 	"quarry/internal/embed"
 	"quarry/internal/fault"
 	"quarry/internal/llm"
+	"quarry/internal/llm/prompt"
+	"quarry/internal/llm/write"
 )
 
 // Request is the request for a summary.
@@ -171,39 +171,13 @@ const maxSummary = 1 << 20
 
 // run asks the model for the text. The embedded generator is not cut off: it chooses fewer sentences.
 func (s *Summary) run(ctx context.Context, model *llm.Model, call llm.Request, emit func(Event) error) error {
-	var text strings.Builder
-	answer, err := model.Stream(ctx, call, func(e llm.Event) error {
-		if e.Text == "" {
-			return nil
-		}
-		if text.Len()+len(e.Text) > maxSummary {
-			return &llm.Error{Failure: llm.Broken, Model: model.Name, Text: "its answer is longer than any that is wanted", Begun: true}
-		}
-		text.WriteString(e.Text)
-		return emit(Event{Chunk: e.Text})
-	})
-	if err == nil && strings.TrimSpace(text.String()) == "" {
-		err = &llm.Error{Failure: llm.Empty, Model: model.Name, Text: answer.Refusal}
-	}
-	if err == nil && answer.Reason == llm.Length && !model.Embedded {
+	said, err := write.Run(ctx, model, call, maxSummary, func(piece string) error { return emit(Event{Chunk: piece}) })
+	s.Text = said.Whole
+	if said.Cut && !model.Embedded {
 		s.Warnings = append(s.Warnings, "answer_cut_off: the model stopped at its token limit; raise max_tokens for the whole summary")
 	}
-	if err == nil {
-		err = emit(Event{Done: true})
-	}
-	s.Text = text.String()
-	return failed(err)
-}
-
-// failed returns the fault of a model's failure. A provider's error without a body keeps its status (contract: Further operations),
-// so that the client can tell what it is.
-func failed(err error) error {
-	var e *llm.Error
-	switch {
-	case !errors.As(err, &e):
+	if err != nil {
 		return err
-	case e.Text == "" && e.Status >= 400:
-		return fault.UpstreamStatus(e.Status, "%s, without saying why", e.Error()).Because(e.Cause)
 	}
-	return e.Fault()
+	return emit(Event{Done: true})
 }

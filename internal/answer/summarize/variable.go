@@ -4,15 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"quarry/internal/answer/prompt"
 	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/variable"
 	"quarry/internal/expr/vtl"
 )
 
 // documentValue is the document in a template.
 type documentValue struct {
 	of       *material
-	metadata *prompt.Metadata // these are made at their first use
+	metadata *variable.Metadata // these are made at their first use
 	parts    vtl.List
 	raw      []byte
 }
@@ -33,15 +33,15 @@ func (d *documentValue) Call(name string, arguments []vtl.Value) (vtl.Value, boo
 		return d.of.content(), true
 	case "metadata", "getMetadata":
 		if d.metadata == nil {
-			d.metadata = prompt.NewMetadata(d.of.Metadata)
+			d.metadata = variable.NewMetadata(d.of.Metadata)
 		}
 		return d.metadata, true
 	case "parts", "getParts":
 		if d.parts == nil {
 			d.parts = make(vtl.List, len(d.of.Parts))
-			tables := make(map[string]*prompt.Table, len(d.of.tables)) // one for all of its rows
+			tables := make(map[string]*variable.Table, len(d.of.tables)) // one for all of its rows
 			for id, t := range d.of.tables {
-				tables[id] = prompt.NewTable(t)
+				tables[id] = variable.NewTable(t)
 			}
 			for i := range d.of.Parts {
 				p := &d.of.Parts[i]
@@ -80,8 +80,8 @@ func (d *documentValue) JSON() []byte {
 // partValue is a part of the document in a template.
 type partValue struct {
 	of       *document.Part
-	metadata *prompt.Metadata // once asked for
-	table    *prompt.Table    // nil for none
+	metadata *variable.Metadata // once asked for
+	table    *variable.Table    // nil for none
 }
 
 // Call returns what a template can ask of a part.
@@ -94,7 +94,7 @@ func (p *partValue) Call(name string, arguments []vtl.Value) (vtl.Value, bool) {
 		return p.of.Text, true
 	case "metadata", "getMetadata":
 		if p.metadata == nil {
-			p.metadata = prompt.NewMetadata(p.of.Metadata)
+			p.metadata = variable.NewMetadata(p.of.Metadata)
 		}
 		return p.metadata, true
 	case "hasTable":

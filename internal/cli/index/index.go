@@ -29,6 +29,7 @@ type Cmd struct {
 	Include  []string `help:"Only files that match, as in a .gitignore; repeatable. Also reads files that are left out otherwise." placeholder:"PATTERN" sep:"none"`
 	Exclude  []string `help:"Leave out files that match, as in a .gitignore; repeatable." placeholder:"PATTERN" sep:"none"`
 	Chars    int      `help:"Characters per passage; 0 makes one passage per sentence." default:"900"`
+	Tables   bool     `help:"Find tables in PDF files, too, whose format does not declare them."`
 	Parallel int      `help:"Files sent at the same time." default:"4"`
 	Report   string   `help:"Write a line of JSON for every file to this file." placeholder:"FILE.jsonl"`
 }
@@ -69,14 +70,14 @@ func (c *Cmd) Run(e *command.Env) error {
 	if err != nil {
 		return err
 	}
-	var to folder.Corpus = &service{client: cl, corpus: corpus.Key, chars: c.Chars}
+	var to folder.Corpus = &service{client: cl, corpus: corpus.Key, chars: c.Chars, tables: c.Tables}
 	if corpus.missing {
 		to = nothing{to}
 	}
 	find := c.find()
 	find.MaxFile, find.MaxBody = limits(e.Ctx, cl)
 	sync := folder.NewSync(folder.Config{
-		Corpus: to, Roots: all, Parallel: c.Parallel, Remove: c.Sync, DryRun: c.DryRun, Settings: fmt.Sprintf("chars=%d", c.Chars),
+		Corpus: to, Roots: all, Parallel: c.Parallel, Remove: c.Sync, DryRun: c.DryRun, Settings: c.settings(),
 		Find: find, Each: out.each, Progress: out.progress,
 	})
 	out.start()
@@ -86,6 +87,15 @@ func (c *Cmd) Run(e *command.Env) error {
 		return err
 	}
 	return c.watch(e, out, sync)
+}
+
+// settings returns what a file is sent again for once it is different. Without tables it is what earlier versions remember.
+func (c *Cmd) settings() string {
+	s := fmt.Sprintf("chars=%d", c.Chars)
+	if c.Tables {
+		s += " tables"
+	}
+	return s
 }
 
 // find returns what the user chose of the files.

@@ -28,6 +28,7 @@ type service struct {
 	client *command.Client
 	corpus string // key
 	chars  int    // characters of a passage, 0 for sentences
+	tables bool   // tables are found in files whose format does not declare them
 }
 
 // patience is how long a document may take: the service gives up one whose client has gone, and a file of 10 MB takes more
@@ -126,6 +127,9 @@ func (s *service) form(d folder.Document) (media string, parts [][]byte, err err
 	err = form.WriteField("filename", strings.ReplaceAll(d.ID, "%", "%25"))
 	if err == nil && s.chars > 0 {
 		err = jsonField(form, "chunking_strategy", map[string]any{"type": "max_chars_chunking_strategy", "max_chars_per_chunk": s.chars})
+	}
+	if err == nil && s.tables {
+		err = jsonField(form, "table_extraction_config", map[string]any{"extract_tables": true})
 	}
 	if err != nil {
 		return "", nil, err

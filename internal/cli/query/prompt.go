@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"quarry/internal/answer/generate"
-	"quarry/internal/answer/prompt"
 	"quarry/internal/cli/command"
 	"quarry/internal/corpus/document"
 	"quarry/internal/fault"
+	"quarry/internal/llm/prompt"
 )
 
 // PromptCmd holds the commands about prompt templates.

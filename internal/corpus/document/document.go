@@ -98,6 +98,14 @@ type Table struct {
 // Markdown returns the cells of the table as Markdown; see table.Markdown.
 func (t *Table) Markdown() string { return table.Markdown(t.Data) }
 
+// Beginning returns the table with about this share of its rows; see table.Beginning.
+func (t *Table) Beginning(share float64) (Table, bool) {
+	out := *t
+	var ok bool
+	out.Data, ok = table.Beginning(t.Data, share)
+	return out, ok
+}
+
 // Image is an image inside a document; Data is its bytes.
 type Image struct {
 	ID          string

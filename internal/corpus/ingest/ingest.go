@@ -13,6 +13,7 @@ import (
 	"quarry/internal/blob"
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
+	"quarry/internal/corpus/ingest/summary"
 	"quarry/internal/embed"
 	"quarry/internal/extract"
 	"quarry/internal/fault"
@@ -51,9 +52,10 @@ type Config struct {
 	Documents Store
 	Encoders  Encoders
 	Index     document.Indexer
-	Files     Files  // where uploaded files are kept with their documents; nil keeps none
-	Reader    Reader // of files; nil parses in this process
-	Pictures  bool   // embedded pictures of files are kept as images of their documents
+	Files     Files            // where uploaded files are kept with their documents; nil keeps none
+	Reader    Reader           // of files; nil parses in this process
+	Summaries *summary.Service // of tables; nil where no request asks for any
+	Pictures  bool             // embedded pictures of files are kept as images of their documents
 }
 
 // Files is what ingest needs of blob.Store.
@@ -98,6 +100,7 @@ type Added struct {
 	*document.Document     // without vectors, and without parts where it was there
 	Passages           int // its parts
 	Encoded            int // those of them that had to be encoded; the others have the vectors of equal passages
+	Searched           int // pages of a file that were searched for tables
 
 	seq int64 // of the corpus behind the change; 0 where nothing was changed
 }

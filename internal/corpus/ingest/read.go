@@ -50,6 +50,7 @@ func (s *Service) read(ctx context.Context, u *Upload) (d draft.Structured, err 
 		return d, fmt.Errorf("read file: %w", err)
 	}
 	u.found, _ = tree.Metadata["Content-Type"].(string)
+	u.searched = tree.Searched
 	found, err := json.Marshal(tree.Metadata)
 	if err != nil {
 		return d, fmt.Errorf("encode extracted metadata: %w", err)

@@ -24,11 +24,16 @@ type Upload struct {
 	Metadata    json.RawMessage // of the client; takes precedence over metadata in the file
 	Chunking    draft.Chunking
 	Reading     extract.Options
+	Tables      *Tables           // how tables are found and described; nil: as the format declares them
 	Options     []json.RawMessage // the other parts of the form as sent, for the digest
 	Draft       document.Draft    // the document that a JSON file holds; nil for files to be read
 	Replace     bool              // see Options
 
-	found string // media type of the format that it was read as
+	// Outside, if not nil, runs what waits for a service outside of this process, which uses no processor.
+	Outside func(ctx context.Context, wait func(context.Context) error) error
+
+	found    string // media type of the format that it was read as
+	searched int    // pages that were searched for tables
 }
 
 // Upload adds the document in a file. A repeated identical upload returns the stored document and changes nothing; any
@@ -40,7 +45,7 @@ func (s *Service) Upload(ctx context.Context, corpusKey string, u Upload) (*Adde
 	}
 	d := u.Draft
 	if u.found = "application/json"; d == nil {
-		if d, err = s.Read(ctx, &u); err != nil {
+		if d, err = s.readUpload(ctx, c, &u); err != nil {
 			return nil, err
 		}
 	}
@@ -58,14 +63,17 @@ func (s *Service) Upload(ctx context.Context, corpusKey string, u Upload) (*Adde
 		out, err := s.commit(ctx, c, doc, Options{Wait: Searchable, Replace: u.Replace})
 		var taken *document.Exists
 		switch {
+		case err == nil:
+			out.Searched = u.searched
+			return out, nil
 		case !errors.As(err, &taken):
-			return out, err
+			return nil, err
 		case taken.Digest != doc.Digest:
 			return nil, conflict(taken, "")
 		}
 		stored, err := s.cfg.Documents.Get(ctx, c.No, doc.ID, false)
 		if err == nil {
-			return &Added{Document: stored, Passages: len(doc.Parts)}, nil
+			return &Added{Document: stored, Passages: len(doc.Parts), Searched: u.searched}, nil
 		}
 		if !fault.Is(err, fault.KindNotFound) {
 			return nil, err
@@ -89,12 +97,17 @@ func (s *Service) keep(ctx context.Context, u *Upload, doc *document.Document) (
 // Read returns the document in a file; it parses as soon as fewer than the maximum are being parsed. Its faults name fields of
 // the upload.
 func (s *Service) Read(ctx context.Context, u *Upload) (document.Draft, error) {
-	u.Reading.Pictures = s.cfg.Pictures
-	d, err := s.Parse(ctx, u)
+	d, err := s.whole(ctx, u)
 	if err != nil {
 		return nil, err
 	}
 	return d, nil
+}
+
+// whole parses a file with everything that a document keeps of it.
+func (s *Service) whole(ctx context.Context, u *Upload) (draft.Structured, error) {
+	u.Reading.Pictures, u.Reading.Tables = s.cfg.Pictures, u.Tables != nil
+	return s.Parse(ctx, u)
 }
 
 // Parse is Read for those who look into the document.

@@ -74,7 +74,7 @@ func replaces(c *httpapi.Call) bool { return c.Query.Get("on_conflict") == "repl
 func added(w http.ResponseWriter, a *ingest.Added) error {
 	w.Header().Set("X-Quarry-Passages", strconv.Itoa(a.Passages))
 	w.Header().Set("X-Quarry-Passages-Encoded", strconv.Itoa(a.Encoded))
-	return httpapi.WriteJSON(w, http.StatusCreated, created(a.Document))
+	return httpapi.WriteJSON(w, http.StatusCreated, created(a))
 }
 
 // defaultLimit and maxLimit bound a page of documents (contract: Pagination).

@@ -19,9 +19,13 @@ import (
 	"quarry/internal/corpus/document"
 	"quarry/internal/corpus/document/documenttest"
 	"quarry/internal/corpus/ingest"
+	"quarry/internal/corpus/ingest/summary"
+	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 	"quarry/internal/httpapi/documents"
 	"quarry/internal/identity/authz"
+	"quarry/internal/llm"
+	"quarry/internal/llm/llmtest"
 	"quarry/internal/page"
 )
 
@@ -34,7 +38,7 @@ func newServer(t *testing.T, c corpus.Corpus) (*documenttest.Memory, http.Handle
 	m := documenttest.New(c)
 	cursors := page.NewCursors([]byte("a secret of the installation"))
 	area := documents.New(
-		ingest.New(ingest.Config{Corpora: m.Corpora(), Documents: m, Encoders: &documenttest.Encoder{}, Index: m}),
+		ingest.New(ingest.Config{Corpora: m.Corpora(), Documents: m, Encoders: &documenttest.Encoder{}, Index: m, Summaries: summary.New(writers{})}),
 		document.NewService(m, m.Corpora(), m, nil, 2), cursors, documents.Limits{Upload: maxUpload})
 	s, err := httpapi.New(httpapi.Config{
 		Authenticate: func(context.Context, httpapi.Credential) (authz.Principal, error) {
@@ -46,6 +50,18 @@ func newServer(t *testing.T, c corpus.Corpus) (*documenttest.Memory, http.Handle
 		t.Fatal(err)
 	}
 	return m, s
+}
+
+// writers are the model "w", which is the default one, too.
+type writers struct{}
+
+func (writers) Model(_ context.Context, name string) (*llm.Model, error) {
+	if name != "" && name != "w" {
+		none := fault.Invalid()
+		none.Text = "there is no such model"
+		return nil, none
+	}
+	return &llm.Model{Provider: llmtest.Fixed{Text: "A table."}, Name: "w", Can: llm.Abilities{Context: 8192}}, nil
 }
 
 // answer is what came back, with the members that tests look at.
@@ -292,6 +308,10 @@ func TestUpload(t *testing.T) {
 		{"no file name", "", "", "Text.", map[string]string{"filename": "x"}, `"id":"x"`},
 		{"chunks", "a.txt", "", "One. Two.", map[string]string{"chunking_strategy": `{"type":"max_chars_chunking_strategy","max_chars_per_chunk":512}`}, `"id":"a.txt"`},
 		{"tables not asked for", "a.txt", "", "One.", map[string]string{"table_extraction_config": `{"extract_tables":false}`}, `"table_extraction_used":0`},
+		{"tables asked for", "a.md", "", "|a|b|\n|-|-|\n|1|2|", map[string]string{"table_extraction_config": `{"extract_tables":true,"extractor":{"name":"gmft"}}`}, `"tables":[{"id":"table_1","data":`},
+		{"no tables found", "a.txt", "", "One.", map[string]string{"table_extraction_config": `{"extract_tables":true,"extractor":null,"generation":null}`}, `"table_extraction_used":0`},
+		{"tables described", "a.md", "", "|a|b|\n|-|-|\n|1|2|", map[string]string{"table_extraction_config": `{"extract_tables":true,"generation":{"llm_name":"w","prompt_template":"$table.title()!","model_parameters":{"max_tokens":9,"top_k":3}}}`}, `"description":"A table."`},
+		{"nothing but a flag that is off counts", "a.md", "", "Text.", map[string]string{"table_extraction_config": `{"extract_tables":false,"extractor":{"name":"textract"},"generation":{"llm_name":"none"}}`}, `"id":"a.md"`},
 		{"JSON document", "doc.json", "", inside, nil, `"id":"inner","metadata":{"a":1,"b":1}`},
 		{"JSON document with metadata", "doc.json", "application/json", inside, map[string]string{"metadata": `{"b":2}`}, `"id":"inner","metadata":{"b":2,"a":1}`},
 		{"JSON document without a name", "", "application/json", inside, nil, `"id":"inner"`},
@@ -344,8 +364,19 @@ func TestUploadRefusals(t *testing.T) {
 			400, "body.chunking_strategy.max_chars_per_chunk", ""},
 		{"chunks no number", "a.txt", "", "Text.", map[string]string{"chunking_strategy": `{"type":"max_chars_chunking_strategy","max_chars_per_chunk":"9"}`},
 			400, "body.chunking_strategy.max_chars_per_chunk", ""},
-		{"tables", "a.md", "", "Text.", map[string]string{"table_extraction_config": `{"extract_tables":true,"extractor":{"name":"gmft"}}`},
-			400, "body.table_extraction_config.extract_tables", "Tabular data extraction is not available on this deployment"},
+		{"another table extractor", "a.md", "", "Text.", map[string]string{"table_extraction_config": `{"extract_tables":true,"extractor":{"name":"textract"}}`},
+			400, "body.table_extraction_config.extractor.name", "gmft"},
+		{"a table extractor without a name", "a.md", "", "Text.", map[string]string{"table_extraction_config": `{"extract_tables":true,"extractor":{"name":""}}`},
+			400, "body.table_extraction_config.extractor.name", ""},
+		{"a table extractor that is no object", "a.md", "", "Text.", map[string]string{"table_extraction_config": `{"extract_tables":true,"extractor":"gmft"}`},
+			400, "body.table_extraction_config.extractor", ""},
+		{"a model for tables that is none", "a.md", "", "Text.", map[string]string{"table_extraction_config": `{"extract_tables":true,"generation":{"llm_name":"none"}}`},
+			400, "body.table_extraction_config.generation.llm_name", ""},
+		{"a bad template for tables", "a.md", "", "Text.", map[string]string{"table_extraction_config": `{"extract_tables":true,"generation":{"prompt_template":"#if ("}}`},
+			400, "body.table_extraction_config.generation.prompt_template", ""},
+		{"a bad parameter for tables", "a.md", "", "Text.", map[string]string{"table_extraction_config": `{"extract_tables":true,"generation":{"model_parameters":{"max_tokens":0}}}`},
+			400, "body.table_extraction_config.generation.model_parameters.max_tokens", ""},
+		{"tables that are no flag", "a.md", "", "Text.", map[string]string{"table_extraction_config": `{"extract_tables":"yes"}`}, 400, "body.table_extraction_config.extract_tables", ""},
 		{"tables without the flag", "a.md", "", "Text.", map[string]string{"table_extraction_config": `{}`}, 400, "body.table_extraction_config.extract_tables", ""},
 		{"JSON that is no document", "a.json", "", `{"some":"thing"}`, nil, 400, "body.file.type", ""},
 		{"JSON that is no JSON", "a.json", "", `{"type":`, nil, 400, "body.file", ""},

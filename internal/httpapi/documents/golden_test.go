@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/corpus"
+	"quarry/internal/corpus/ingest"
 	"quarry/internal/fault"
 	"quarry/internal/httpapi"
 )
@@ -53,7 +54,7 @@ func TestGolden(t *testing.T) {
 				in := d.Parts[i]
 				parts = append(parts, shown{in.Lang, in.Heading, in.Gap, in.IsTitle, raw(t, p)})
 			}
-			got := lines(t, created(d), parts)
+			got := lines(t, created(&ingest.Added{Document: d}), parts)
 			golden := strings.TrimSuffix(input, ".json") + ".golden"
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {

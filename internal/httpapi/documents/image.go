@@ -28,10 +28,3 @@ func (a *Area) image(w http.ResponseWriter, r *http.Request, c *httpapi.Call) er
 	}
 	return httpapi.WriteJSON(w, http.StatusOK, imageWhole{m.ID, m.Title, m.Caption, m.Description, imageData{m.Data, m.MimeType}})
 }
-
-// extractors lists the table extractors, of which there are none; see checkTables.
-func (a *Area) extractors(w http.ResponseWriter, _ *http.Request, _ *httpapi.Call) error {
-	return httpapi.WriteJSON(w, http.StatusOK, struct {
-		Extractors []struct{} `json:"table_extractors"`
-	}{[]struct{}{}})
-}

@@ -14,9 +14,6 @@ import (
 	"quarry/internal/httpapi/form"
 )
 
-// noTables is the text by which clients recognise that tables are not extracted from files (contract: table_extraction_config).
-const noTables = "Tabular data extraction is not available on this deployment"
-
 // upload takes a file. The order of refusals is the contract's: media type, size, then the parts.
 func (a *Area) upload(w http.ResponseWriter, r *http.Request, c *httpapi.Call) error {
 	f, err := readForm(r, a.limits.Upload)
@@ -69,9 +66,11 @@ func (f *uploadForm) upload(c *httpapi.Call) (*ingest.Upload, error) {
 		ID: id, Name: f.typeName(), ContentType: f.contentType, Data: f.file, Metadata: f.members["metadata"],
 		Chunking: chunking.strategy(bad, "body.chunking_strategy"),
 	}
-	if err := collect(bad, noID, noMetadata, noChunking, f.checkTables()); err != nil {
+	tables, noTables := f.tables()
+	if err := collect(bad, noID, noMetadata, noChunking, noTables, fault.Under(tables.Check(), "body")); err != nil {
 		return nil, err
 	}
+	u.Tables, u.Outside = tables, c.Outside
 	for _, name := range []string{"metadata", "chunking_strategy", "table_extraction_config"} {
 		u.Options = append(u.Options, f.members[name])
 	}
@@ -126,23 +125,15 @@ func (f *uploadForm) chunking() (*wireChunking, error) {
 	return &w, unmarshal("body.chunking_strategy", f.members["chunking_strategy"], &w)
 }
 
-// checkTables refuses a request to extract tables, whatever the extractor.
-func (f *uploadForm) checkTables() error {
-	if err := f.check("table_extraction_config", "TableExtractionConfig"); err != nil || f.members["table_extraction_config"] == nil {
-		return err
+// tables returns how tables are found and described, nil where that is not asked for.
+func (f *uploadForm) tables() (*ingest.Tables, error) {
+	const part = "table_extraction_config"
+	if err := f.check(part, "TableExtractionConfig"); err != nil || f.members[part] == nil {
+		return nil, err
 	}
-	var w struct {
-		Extract bool `json:"extract_tables"`
-	}
-	if err := unmarshal("body.table_extraction_config", f.members["table_extraction_config"], &w); err != nil {
-		return err
-	}
-	if w.Extract {
-		bad := fault.InvalidField("body.table_extraction_config.extract_tables", noTables)
-		bad.Text = noTables
-		return bad
-	}
-	return nil
+	var w wireTables
+	err := unmarshal("body."+part, f.members[part], &w)
+	return w.tables(), err
 }
 
 // draft reads a file that holds a document in the form of createCorpusDocument. The id inside wins over the file's

@@ -9,6 +9,7 @@ import (
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
 	"quarry/internal/corpus/draft"
+	"quarry/internal/corpus/ingest"
 	"quarry/internal/fault"
 	"quarry/internal/opt"
 )
@@ -233,7 +234,7 @@ type (
 		Metadata int64 `json:"metadata_bytes_used"`
 	}
 	extractionOut struct {
-		Tables int64 `json:"table_extraction_used"`
+		Tables int `json:"table_extraction_used"` // pages
 	}
 	listOut struct {
 		Documents []documentOut `json:"documents"`
@@ -254,10 +255,10 @@ func head(d *document.Document) documentOut {
 }
 
 // created returns the answer to a create or an upload, with the storage used and without parts.
-func created(d *document.Document) documentOut {
-	out := head(d)
-	out.Storage = &storageOut{d.Usage.Bytes, d.Usage.MetadataBytes}
-	out.Extraction = &extractionOut{} // no extractor exists yet
+func created(a *ingest.Added) documentOut {
+	out := head(a.Document)
+	out.Storage = &storageOut{a.Usage.Bytes, a.Usage.MetadataBytes}
+	out.Extraction = &extractionOut{a.Searched}
 	return out
 }
 

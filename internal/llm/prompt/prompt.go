@@ -1,6 +1,5 @@
 // Package prompt makes the messages of a language model from a template in the language of package expr/vtl: its rules for JSON,
-// the values that templates of every kind refer to, and how long a prompt may be. What a template is rendered over is for the
-// packages that ask models: generate renders results, summarize documents.
+// the names of variables, and how long a prompt may be. What a template is rendered over is for the packages that ask models.
 package prompt
 
 import (
@@ -41,6 +40,17 @@ func unfit(text string) error {
 	f := fault.Invalid()
 	f.Text = text
 	return f
+}
+
+// Names returns variables under the names that templates know them by: "Query" as vectaraQuery, which published templates use,
+// and as query.
+func Names(all map[string]vtl.Value) map[string]vtl.Value {
+	out := make(map[string]vtl.Value, 2*len(all))
+	for name, v := range all {
+		out["vectara"+name] = v
+		out[strings.ToLower(name[:1])+name[1:]] = v
+	}
+	return out
 }
 
 // Render returns the messages that the template makes of variables; zero limits are vtl.Defaults. A template that exceeds a

@@ -1,24 +1,14 @@
-package prompt
+// Package variable has what templates of every kind see of stored things: metadata and tables. What a template is rendered over is for the
+// packages that ask models: generate renders results, summarize documents, summary tables.
+package variable
 
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 
 	"quarry/internal/corpus/document"
 	"quarry/internal/expr/vtl"
 )
-
-// Names returns variables under the names that templates know them by: "Query" as vectaraQuery, which published templates use,
-// and as query.
-func Names(all map[string]vtl.Value) map[string]vtl.Value {
-	out := make(map[string]vtl.Value, 2*len(all))
-	for name, v := range all {
-		out["vectara"+name] = v
-		out[strings.ToLower(name[:1])+name[1:]] = v
-	}
-	return out
-}
 
 // Metadata is the metadata of a document or part in a template.
 type Metadata struct {
