@@ -19,9 +19,17 @@ import (
 	"strings"
 
 	"quarry/bench/service"
+	"quarry/internal/reader"
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == worker {
+		if err := reader.Work(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, "files:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	binary := flag.String("binary", "./quarry", "the program")
 	samples := flag.String("samples", "../shared/data/parse-samples", "folder of sample files")
 	only := flag.String("only", "", "kinds of files, separated by commas; all if empty")

@@ -2,21 +2,21 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
 	"quarry/bench/service"
+	"quarry/internal/corpus"
+	"quarry/internal/corpus/document/documenttest"
+	"quarry/internal/corpus/ingest"
 	"quarry/internal/embed"
 	"quarry/internal/extract"
 	"quarry/internal/extract/samplefile"
@@ -47,11 +47,18 @@ func spent(do func() error) (time.Duration, error) {
 	return after - before, errors.Join(err, failed)
 }
 
+// worker is the argument with which this program is a process that reads: a service starts those of its own build, and no others.
+const worker = "worker"
+
 // reading has files read as the service has them read, each so many times by one process, and returns the processor time with that of
 // the process, its start included.
-func reading(binary string, rounds int, files ...extract.Input) (time.Duration, error) {
+func reading(rounds int, files ...extract.Input) (time.Duration, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
 	return spent(func() error {
-		pool := reader.New(reader.Config{Command: []string{binary, "worker"}, Memory: 512 << 20, Time: time.Minute, Log: slog.Default()})
+		pool := reader.New(reader.Config{Command: []string{program, worker}, Memory: 512 << 20, Time: time.Minute, Log: slog.Default()})
 		defer pool.Close() // waits for the process, whose time counts from then on
 		for range rounds {
 			for _, f := range files {
@@ -67,17 +74,20 @@ func reading(binary string, rounds int, files ...extract.Input) (time.Duration, 
 // times measures processor time.
 func times(binary, samples string) error {
 	fmt.Printf("| what | measured | bar |\n|---|---|---|\n")
-	if err := besidePDF(binary, samples); err != nil {
+	if err := besidePDF(samples); err != nil {
 		return err
 	}
-	if err := speeds(binary); err != nil {
+	if err := speeds(); err != nil {
+		return err
+	}
+	if err := sampled(samples); err != nil {
 		return err
 	}
 	return besideEncoder(binary, samples)
 }
 
 // besidePDF compares with pdftotext on the sample PDF files, rounds of both in turn.
-func besidePDF(binary, samples string) error {
+func besidePDF(samples string) error {
 	paths, err := filepath.Glob(filepath.Join(samples, "pdf", "sources", "*.pdf"))
 	if err != nil || len(paths) == 0 {
 		return errors.Join(err, errors.New("no PDF files"))
@@ -94,7 +104,7 @@ func besidePDF(binary, samples string) error {
 	var ratios []float64
 	var ours, theirs time.Duration
 	for range rounds {
-		o, err := reading(binary, 1, files...)
+		o, err := reading(1, files...)
 		if err != nil {
 			return err
 		}
@@ -118,7 +128,7 @@ func besidePDF(binary, samples string) error {
 }
 
 // speeds measures what one core reads in a second, of files of one kind that are written here.
-func speeds(binary string) error {
+func speeds() error {
 	const paragraphs = 9_000
 	texts := make([]string, paragraphs)
 	for i := range texts {
@@ -136,15 +146,45 @@ func speeds(binary string) error {
 		}
 		f := extract.Input{Name: "a." + kind, Data: samplefile.New(kind, texts...)}
 		const few, many = 1, 6 // the difference leaves out the start of the process
-		short, err := reading(binary, few, f)
+		short, err := reading(few, f)
 		if err != nil {
 			return err
 		}
-		long, err := reading(binary, many, f)
+		long, err := reading(many, f)
 		if err != nil {
 			return err
 		}
 		fmt.Printf("| %s, %s a second and core | %.0f | |\n", kind, unit, n*(many-few)/(long-short).Seconds())
+	}
+	return nil
+}
+
+// sampled measures what one core reads in a second of the formats that only samples are at hand of.
+func sampled(samples string) error {
+	for _, kind := range []string{"doc", "xls", "ppt", "epub", "jats", "asciidoc"} {
+		paths, err := filepath.Glob(filepath.Join(samples, kind, "sources", "*"))
+		if err != nil || len(paths) == 0 {
+			return errors.Join(err, fmt.Errorf("no samples of %s", kind))
+		}
+		var files []extract.Input
+		size := 0
+		for _, path := range paths {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			files, size = append(files, extract.Input{Name: path, Data: data}), size+len(data)
+		}
+		const few, many = 5, 50
+		short, err := reading(few, files...)
+		if err != nil {
+			return err
+		}
+		long, err := reading(many, files...)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("| %s, kB of sample files a second and core | %.0f | |\n", kind, float64(size)/1000*(many-few)/(long-short).Seconds())
 	}
 	return nil
 }
@@ -172,31 +212,42 @@ func besideEncoder(binary, samples string) error {
 	if err != nil {
 		return err
 	}
-	var ids []string
-	for _, path := range paths {
+	encoders, err := embed.NewRegistry()
+	if err != nil {
+		return err
+	}
+	e, _ := encoders.Find("") // the default is always there
+	files, passages, alone := 0, 0, time.Duration(0)
+	seen := map[string]bool{}    // a service encodes equal files once
+	for _, path := range paths { // in turn, so that both sides meet the same load of the machine
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		id := filepath.Base(filepath.Dir(filepath.Dir(path))) + "/" + filepath.Base(path)
-		status, _, err := upload(p, id, data, false)
+		if seen[string(data)] {
+			continue
+		}
+		seen[string(data)] = true
+		in := extract.Input{Name: filepath.Base(filepath.Dir(filepath.Dir(path))) + "/" + filepath.Base(path), Data: data}
+		status, _, err := upload(p, in.Name, data, false)
 		if err != nil {
 			return err
 		}
-		if status == http.StatusCreated {
-			ids = append(ids, id)
+		if status != http.StatusCreated {
+			continue
 		}
+		took, n, err := encoding(e, in)
+		if err != nil {
+			return err
+		}
+		files, passages, alone = files+1, passages+n, alone+took
 	}
 	after, err := tree(p)
 	if err != nil {
 		return err
 	}
-	alone, passages, err := encoding(p, ids)
-	if err != nil {
-		return err
-	}
 	fmt.Printf("| %d sample files of all kinds, %d passages: indexing ÷ encoding alone | %.2f (%.1f ÷ %.1f s) | ≤ 1.33 |\n",
-		len(ids), passages, (after-before).Seconds()/alone.Seconds(), (after - before).Seconds(), alone.Seconds())
+		files, passages, (after-before).Seconds()/alone.Seconds(), (after - before).Seconds(), alone.Seconds())
 	return nil
 }
 
@@ -210,33 +261,36 @@ func tree(p *service.Process) (time.Duration, error) {
 	return sum, err
 }
 
-// encoding returns the processor time that the passages of documents take to encode, without anything else.
-func encoding(p *service.Process, ids []string) (took time.Duration, passages int, err error) {
-	var texts []string
-	for _, id := range ids {
-		raw, err := p.Must(http.StatusOK, "GET", "/v2/corpora/files/documents/"+url.PathEscape(id), nil)
-		if err != nil {
-			return 0, 0, err
-		}
-		var d struct{ Parts []struct{ Text string } }
-		if err := json.Unmarshal(raw, &d); err != nil {
-			return 0, 0, err
-		}
-		for _, part := range d.Parts {
-			if strings.TrimSpace(part.Text) != "" {
-				texts = append(texts, part.Text)
-			}
-		}
-	}
-	encoders, err := embed.NewRegistry()
+// encoding returns the processor time that the passages of a file take to encode, headings included, as a service has them encoded and
+// without anything else.
+func encoding(e embed.Encoder, f extract.Input) (took time.Duration, passages int, err error) {
+	texts, err := passagesOf(f)
 	if err != nil {
 		return 0, 0, err
 	}
-	e, _ := encoders.Find("") // the default is always there
-	out := make([][]float32, len(texts))
-	for i := range out {
-		out[i] = make([]float32, e.Dim())
+	const batch = 256 // as the service has it
+	for some := range slices.Chunk(texts, batch) {
+		out := make([][]float32, len(some))
+		for i := range out {
+			out[i] = make([]float32, e.Dim())
+		}
+		t, err := spent(func() error { return embed.EncodeLong(context.Background(), e, embed.Passage, some, out) })
+		if err != nil {
+			return 0, 0, err
+		}
+		took += t
 	}
-	took, err = spent(func() error { return e.Encode(context.Background(), embed.Passage, texts, out) })
-	return took, len(texts), err
+	return took, len(texts), nil
+}
+
+// passagesOf returns what a service has encoded of a file.
+func passagesOf(f extract.Input) ([]string, error) {
+	store := documenttest.New(corpus.Corpus{Key: "files", Enabled: true})
+	encoder := &documenttest.Encoder{}
+	s := ingest.New(ingest.Config{Corpora: store.Corpora(), Documents: store, Encoders: encoder, Index: store})
+	if _, err := s.Upload(context.Background(), "files", ingest.Upload{ID: f.Name, Name: f.Name, Data: f.Data}); err != nil {
+		return nil, err
+	}
+	texts, _, _ := encoder.Asked()
+	return texts, nil
 }
