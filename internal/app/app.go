@@ -54,7 +54,8 @@ type App struct {
 	identity *identityServices
 	corpus   *corpusServices
 	doors    doors
-	files    *reader.Pool   // nil where this process parses files itself
+	files    *reader.Pool // nil where this process parses files itself
+	ocr      recognition
 	exporter *otlp.Exporter // nil where spans are not sent
 	sinks    trace.Sinks    // what hears of the spans of agents
 	server   *httpapi.Server
@@ -83,7 +84,8 @@ type App struct {
 // Open takes the data folder, listens, opens the database and builds the services; Serve answers requests. Errors:
 // *SettingError, *HeldError, *PortError, *FolderError, or what the database says.
 //
-// Files are parsed by processes of the command worker, which calls reader.Work; without one, as in tests, by this process.
+// Files are parsed by processes of the command worker, which calls reader.Work; without one, as in tests, by this process, and no text is
+// recognised in pictures.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger, worker ...string) (*App, error) {
 	if err := cpu.Use(cfg.Kernel); err != nil {
 		return nil, err
@@ -91,6 +93,12 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger, worker ...st
 	a := &App{cfg: cfg, log: log}
 	if len(worker) > 0 {
 		a.files = newReader(cfg, worker, log)
+		var err error
+		if a.ocr, err = findOCR(ctx, cfg); err != nil {
+			return nil, errors.Join(err, a.Close())
+		}
+	} else {
+		a.ocr.absent = "the program that embeds the service has not set up text recognition"
 	}
 	if err := a.open(ctx); err != nil {
 		return nil, errors.Join(err, a.Close())
@@ -156,7 +164,7 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 		return nil, err
 	}
 	models := newLLM(a.cfg, a.doors, a.db, a.identity.secrets, encoders, a.log)
-	if a.corpus, err = openCorpus(ctx, a.cfg, a.db, kept, a.files, encoders, models.registry, a.log); err != nil {
+	if a.corpus, err = openCorpus(ctx, a.cfg, a.db, kept, a.files, encoders, models.registry, a.ocr.reads(a.cfg), a.log); err != nil {
 		return nil, err
 	}
 	answers := newAnswer(a.cfg, a.db, a.corpus, models.registry, a.log)
@@ -221,6 +229,7 @@ func (a *App) Close() error {
 	if a.stopCounting != nil {
 		a.stopCounting()
 	}
+	a.ocr.close()
 	if a.files != nil {
 		a.files.Close()
 	}

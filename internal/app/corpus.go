@@ -52,7 +52,7 @@ type corpusServices struct {
 
 // openCorpus builds the services and drops the indexes of corpora that are gone. The replicas of the result must be
 // closed.
-func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, kept blob.Store, files *reader.Pool, encoders *embed.Registry, models llm.Models, log *slog.Logger) (*corpusServices, error) {
+func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, kept blob.Store, files *reader.Pool, encoders *embed.Registry, models llm.Models, scans ingest.OCR, log *slog.Logger) (*corpusServices, error) {
 	rows, texts := corpora.New(db), documents.New(db)
 	replicas := replica.New(replica.Config{
 		Dir: filepath.Join(cfg.Data, indexFolder), Documents: texts, Corpora: rows, Encoders: encoders, Log: log,
@@ -65,7 +65,7 @@ func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, kept blob.
 	queue := job.New(job.Config{Store: jobs.New(db), Log: log, Alone: cfg.Database == ""}) // the folder's lock keeps others out
 	adding := ingest.Config{
 		Corpora: rows, Documents: texts, Encoders: encoders, Index: replicas, Pictures: cfg.KeepImages,
-		Summaries: summary.New(models),
+		Summaries: summary.New(models), OCR: scans,
 	}
 	if cfg.KeepFiles {
 		adding.Files = kept
@@ -90,9 +90,12 @@ func openCorpus(ctx context.Context, cfg config.Config, db *store.DB, kept blob.
 // newReader returns what parses files, by the settings.
 func newReader(cfg config.Config, worker []string, log *slog.Logger) *reader.Pool {
 	return reader.New(reader.Config{
-		Command: worker, Memory: cfg.ParseMemory, Time: time.Duration(cfg.ParseSeconds) * time.Second, Log: log,
+		Command: worker, Memory: cfg.ParseMemory, Time: parseTime(cfg), Log: log,
 	})
 }
+
+// parseTime returns how long a file may be parsed, and a page of it recognised.
+func parseTime(cfg config.Config) time.Duration { return time.Duration(cfg.ParseSeconds) * time.Second }
 
 // areas returns the handlers of these services.
 func (c *corpusServices) areas(cfg config.Config, shares httpcorpora.Shares, cursors *page.Cursors) []httpapi.Area {

@@ -61,6 +61,7 @@ var groups = map[string]group{
 	"websearch": {layer: adapter, uses: "agent outbound"},
 	"otlp":      {layer: adapter, uses: "trace outbound"},
 	"reader":    {layer: adapter, uses: "extract"},
+	"ocr":       {layer: adapter, uses: "extract"},
 	"provider":  {layer: adapter, uses: "llm embed text oauth outbound"},
 
 	"api":      {layer: transport},
@@ -69,7 +70,7 @@ var groups = map[string]group{
 	"mcpserve": {layer: transport, uses: "httpapi agent"},
 
 	"config": {layer: assembly, uses: "llm text outbound"},
-	"app":    {layer: assembly, uses: "config console httpapi mcpserve store blobstore trace otlp outbound oauth mcpclient messenger webget websearch provider reader identity usage job llm embed corpus query answer chat agent glossary blob index metric"},
+	"app":    {layer: assembly, uses: "config console httpapi mcpserve store blobstore trace otlp outbound oauth mcpclient messenger webget websearch provider reader ocr identity usage job llm embed corpus query answer chat agent glossary blob index metric"},
 	"cli":    {layer: assembly, uses: "app config mcpserve reader identity llm corpus query answer embed encode extract folder glossary text"},
 
 	"testkit": {layer: tests}, "archtest": {layer: tests},
@@ -107,6 +108,6 @@ var forbidden = []struct {
 	{under("httpapi"), "database/sql", "SQL lives under store/"},
 	{not(under("httpapi", "api", "testkit", "archtest")), "quarry/internal/api", "wire types are for httpapi and tests"},
 	{not(under("store")), "database/sql", "SQL lives under store/"},
-	{not(either(inLayer(tests), under("reader", "cli/console"))), "os/exec", "processes are started by reader (parsers) and cli/console (the browser) only"},
+	{not(either(inLayer(tests), under("reader", "ocr", "cli/console"))), "os/exec", "processes are started by reader (parsers), ocr (tesseract, pdftoppm) and cli/console (the browser) only"},
 	{not(inLayer(tests)), "quarry/internal/testkit", "test fixtures stay out of the product"},
 }

@@ -59,6 +59,7 @@ func (c *serveCmd) announce(e *command.Env, a *app.App, cfg config.Config) {
 		fmt.Fprintln(e.Out, "  on     every interface of this machine")
 	}
 	fmt.Fprintf(e.Out, "  data   %s\n  model  %s\n", cfg.Data, a.Encoder())
+	fmt.Fprintf(e.Out, "  ocr    %s\n", a.Recognition())
 	fmt.Fprintln(e.Out, "  pages  the console is in the browser, at the address that this prints: quarry console")
 	if a.NewOwner {
 		fmt.Fprintf(e.Out, "  key    written to %s (the owner's; print it with: quarry key show)\n", a.KeyFile())

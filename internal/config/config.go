@@ -99,6 +99,11 @@ type Config struct {
 	// ParseMemory is how much memory the process that parses a file holds at most, ParseSeconds how long it may take.
 	ParseMemory  int64 `yaml:"parse_memory"`
 	ParseSeconds int64 `yaml:"parse_seconds"`
+	// Tesseract is the program that recognises text in pictures, OCRLanguages those that it may be in, separated by commas, and OCRPages
+	// how many pages of one file are recognised; 0 looks for no such program.
+	Tesseract    string `yaml:"tesseract"`
+	OCRLanguages string `yaml:"ocr_languages"`
+	OCRPages     int64  `yaml:"ocr_pages"`
 	// MaxBodies is how much memory bodies of requests take at once.
 	MaxBodies int64 `yaml:"max_bodies"`
 }
@@ -148,6 +153,9 @@ var Settings = []Setting{
 	{"keep_files", "QUARRY_KEEP_FILES", "true: the bytes of an uploaded file are kept with its document, for `quarry document file` and whoever may read the document", func(c *Config) any { return &c.KeepFiles }},
 	{"parse_memory", "QUARRY_PARSE_MEMORY", "memory that the process which parses a file may hold, bytes; a file that needs more is refused with 400; there are as many such processes as processors", func(c *Config) any { return &c.ParseMemory }},
 	{"parse_seconds", "QUARRY_PARSE_SECONDS", "how long a file may be parsed, seconds; one that takes longer is refused with 400", func(c *Config) any { return &c.ParseSeconds }},
+	{"tesseract", "QUARRY_TESSERACT", "the program tesseract, which recognises text in pictures and in pages of PDF that are pictures: its path, or its name in PATH", func(c *Config) any { return &c.Tesseract }},
+	{"ocr_languages", "QUARRY_OCR_LANGUAGES", "languages of the texts that are recognised, separated by commas, by their names in tesseract: eng,deu; each needs its data (tesseract-ocr-deu)", func(c *Config) any { return &c.OCRLanguages }},
+	{"ocr_pages", "QUARRY_OCR_PAGES", "pages of one file whose text is recognised; the metadata of the document names those beyond; 0 recognises none, in pictures either", func(c *Config) any { return &c.OCRPages }},
 	{"max_artifact", "QUARRY_MAX_ARTIFACT", "largest file of a session with an agent, bytes", func(c *Config) any { return &c.MaxArtifact }},
 	{"allowed_origins", "QUARRY_ALLOWED_ORIGINS", "origins whose pages may call from a browser, separated by commas: https://app.example.com, https://*.example.com for every subdomain, * for all; empty allows none", func(c *Config) any { return &c.AllowedOrigins }},
 	{"sign_in_hours", "QUARRY_SIGN_IN_HOURS", "how long a person who works on stays signed in after password or code, hours", func(c *Config) any { return &c.SignInHours }},
@@ -191,7 +199,7 @@ func Default() Config {
 		ModelAliases: strings.Join(registry.DefaultAliases, ","),
 		MaxExpensive: 64, MaxExpensiveTotal: 256, MaxExpensiveWaiting: 1024, ExpensiveWait: 10, MaxBodies: 512 << 20,
 		MaxRemote: 1024, MaxRemoteTotal: 2048, MaxTurns: 2048, MaxStepTransitions: 500, MaxModelCalls: 100,
-		ParseMemory: 512 << 20, ParseSeconds: 60, MaxQueryCorpora: 1000, IndexRestMinutes: 10,
+		ParseMemory: 512 << 20, ParseSeconds: 60, Tesseract: "tesseract", OCRLanguages: "eng", OCRPages: 200, MaxQueryCorpora: 1000, IndexRestMinutes: 10,
 	}
 }
 
@@ -251,6 +259,9 @@ func (c *Config) Check() error {
 	}
 	if c.ParseMemory < minParseMemory || c.ParseSeconds < 1 || c.ParseSeconds > maxWait {
 		return fmt.Errorf("settings parse_memory and parse_seconds must be at least %d bytes, and between 1 and %d seconds", minParseMemory, maxWait)
+	}
+	if err := c.checkOCR(); err != nil {
+		return err
 	}
 	if err := checkPublicURL(c.PublicURL); err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 
-	"quarry/internal/extract/mail"
 	"quarry/internal/extract/outline"
 )
 
@@ -16,7 +15,7 @@ import (
 var (
 	// ErrUnparsable means bytes that are not what they claim to be (contract: 400).
 	ErrUnparsable = outline.ErrUnparsable
-	// ErrProtected and ErrNoText mean files that need a password, and files whose pages are pictures (contract: 400).
+	// ErrProtected and ErrNoText mean files that need a password, and files whose text, if any, is in pictures (contract: 400).
 	ErrProtected = outline.ErrProtected
 	ErrNoText    = outline.ErrNoText
 	// ErrUnsupported means a type that no parser reads (contract: 415).
@@ -36,6 +35,13 @@ type (
 	Mark     = outline.Mark
 	Range    = outline.Range
 	Picture  = outline.Picture
+)
+
+// Scan is a page that is a picture, Raster the picture of it, and Recognised what somebody has read in that.
+type (
+	Scan       = outline.Scan
+	Raster     = outline.Raster
+	Recognised = outline.Recognised
 )
 
 // Input is one file.
@@ -115,9 +121,7 @@ func parse(in Input, f *format, depth int) (*Document, error) {
 	case f.read != nil:
 		return f.read(in.Data)
 	case f.readMail != nil:
-		return f.readMail(in.Data, mail.Files{Depth: depth, Read: func(a *mail.Attachment, depth int) (*Document, error) {
-			return readAttachment(a, in.Options, depth)
-		}})
+		return readMail(in, f, depth)
 	}
 	text, err := decode(in, f)
 	if err != nil {
@@ -130,16 +134,4 @@ func parse(in Input, f *format, depth int) (*Document, error) {
 		return f.textWith(text, in.Options)
 	}
 	return f.readText(text)
-}
-
-// readAttachment reads a file in a mail. Mail programs write types that say nothing of many files, so that name and content decide
-// where no parser reads the type.
-func readAttachment(a *mail.Attachment, o Options, depth int) (*Document, error) {
-	in := Input{Name: a.Name, ContentType: a.ContentType, Data: a.Data, Options: o}
-	if _, err := choose(in); errors.Is(err, ErrUnsupported) {
-		if _, err := choose(Input{Name: in.Name, Data: in.Data}); err == nil {
-			in.ContentType = ""
-		}
-	}
-	return read(in, depth)
 }

@@ -18,6 +18,7 @@ import (
 	"quarry/internal/extract/markdown"
 	"quarry/internal/extract/odf"
 	"quarry/internal/extract/pdf"
+	imaging "quarry/internal/extract/picture"
 	"quarry/internal/extract/plain"
 	"quarry/internal/extract/ppt"
 	"quarry/internal/extract/pptx"
@@ -51,6 +52,8 @@ type format struct {
 	readText func(text string) (*Document, error)
 	textWith func(text string, o Options) (*Document, error)
 	readMail func(data []byte, files mail.Files) (*Document, error)
+	// raster returns a page that is a picture; nil where pages can't be.
+	raster func(data []byte, page int) (*Raster, error)
 }
 
 // formats is the table of the formats that Read understands, from which everything that depends on formats is derived. The
@@ -160,8 +163,19 @@ var formats = []*format{
 	},
 	{
 		name: "PDF", types: []string{"application/pdf", "application/x-pdf"}, endings: []string{".pdf"},
-		is: isPDF, readWith: pdf.Read,
+		is: isPDF, readWith: pdf.Read, raster: pdf.Raster,
 	},
+	picture(imaging.PNG, "PNG", []string{"image/png", "image/x-png"}, ".png"),
+	picture(imaging.JPEG, "JPEG", []string{"image/jpeg", "image/jpg", "image/pjpeg"}, ".jpg", ".jpeg"),
+	picture(imaging.TIFF, "TIFF", []string{"image/tiff", "image/x-tiff"}, ".tif", ".tiff"),
+	picture(imaging.GIF, "GIF", []string{"image/gif"}, ".gif"),
+	picture(imaging.WebP, "WebP", []string{"image/webp"}, ".webp"),
+	picture(imaging.BMP, "BMP", []string{"image/bmp", "image/x-ms-bmp", "image/x-bmp"}, ".bmp"),
+}
+
+// picture is the row of a format of pictures.
+func picture(f *imaging.Format, name string, types []string, endings ...string) *format {
+	return &format{name: name, types: types, endings: endings, is: f.Is, readWith: f.Read, raster: f.Raster}
 }
 
 const (

@@ -32,7 +32,6 @@ var notRead = []unreadable{
 	{[]string{".pages", ".numbers", ".key"}, []string{"application/vnd.apple.pages", "application/vnd.apple.numbers", "application/vnd.apple.keynote"}, "export it as .docx, .xlsx, .pptx or PDF first"},
 	{[]string{".vsd", ".vsdx", ".mpp", ".one", ".pub", ".wps", ".wpd", ".odg", ".djvu", ".xps", ".ps"}, []string{"application/vnd.visio", "application/vnd.wordperfect", "image/vnd.djvu", "application/postscript", "application/vnd.oasis.opendocument.graphics"}, "save it as PDF first"},
 	{[]string{".mobi", ".azw", ".azw3"}, []string{"application/x-mobipocket-ebook", "application/vnd.amazon.ebook"}, "convert it to EPUB first"},
-	{[]string{".png", ".jpg", ".jpeg", ".gif", ".webp"}, nil, "pictures are not read"},
 	{[]string{".mp3", ".mp4", ".wav", ".avi", ".mov", ".mkv", ".exe", ".dll", ".iso"}, nil, "there is no text in it"},
 }
 

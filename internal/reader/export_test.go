@@ -41,10 +41,10 @@ func Encode(v any) ([]byte, error) {
 var Decode = decode
 
 // Exchange is what a service makes of the answer of a worker.
-func Exchange(answer []byte, most int64) (doc *extract.Document, stage string, refused, err error) {
+func Exchange(answer []byte, most int64) (doc *extract.Document, page *extract.Raster, stage string, refused, err error) {
 	at := &progress{}
-	doc, refused, err = hear(bytes.NewReader(answer), most, at)
-	return doc, at.now(), refused, err
+	out, refused, err := hear(bytes.NewReader(answer), most, at)
+	return out.tree, out.raster, at.now(), refused, err
 }
 
 // Answer is what a worker makes of the messages of a service, until their end.
@@ -61,6 +61,17 @@ func Answer(messages []byte) (answers []byte, err error) {
 		}
 	}
 }
+
+// Page returns the message that asks for a page of a file.
+func Page(in extract.Input, s extract.Scan) ([]byte, error) {
+	var b bytes.Buffer
+	t := task{in, &s}
+	err := t.send(&b)
+	return b.Bytes(), err
+}
+
+// Exact reports whether a raster is taken from a worker.
+func Exact(r *extract.Raster) bool { return whole(r) }
 
 // File returns the message of a file.
 func File(in extract.Input) ([]byte, error) {

@@ -12,17 +12,45 @@ import (
 	"quarry/internal/extract"
 )
 
-// kind is what a message holds. A service sends files, one at a time; its worker says hello once, and of each file the stage
-// that it has come to, as often as it likes, and then the tree or the failure.
+// kind is what a message holds. A service sends files, one at a time, or asks for a page of one; its worker says hello once, and of
+// each file the stage that it has come to, as often as it likes, and then the tree, the raster of the page, or the failure.
 type kind byte
 
 const (
 	hello   kind = 'h' // the build of the worker, a text
 	file    kind = 'f' // extract.Input
+	page    kind = 'p' // paged
 	stage   kind = 's' // a text
 	tree    kind = 't' // extract.Document
+	raster  kind = 'r' // extract.Raster
 	failure kind = 'e' // failed
 )
+
+// paged is a page of a file.
+type paged struct {
+	File extract.Input
+	Page extract.Scan
+}
+
+// task is what a worker is asked for: the tree of a file, or the raster of a page of it.
+type task struct {
+	file extract.Input
+	page *extract.Scan
+}
+
+// send writes the message of a task.
+func (t *task) send(w io.Writer) error {
+	if t.page != nil {
+		return send(w, page, paged{t.file, *t.page})
+	}
+	return send(w, file, t.file)
+}
+
+// result is what became of a task: one of both.
+type result struct {
+	tree   *extract.Document
+	raster *extract.Raster
+}
 
 // failed is an error of extract.Read.
 type failed struct {

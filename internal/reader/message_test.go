@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"image"
 	"io"
 	"math"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/extract"
+	"quarry/internal/extract/samplefile"
 	"quarry/internal/reader"
 )
 
@@ -88,7 +90,7 @@ func TestMessagesOfAnyLength(t *testing.T) {
 			if !errors.Is(err, io.EOF) {
 				t.Fatalf("%d bytes: %v", size, err)
 			}
-			doc, stage, refused, err := reader.Exchange(answer, 1<<20)
+			doc, _, stage, refused, err := reader.Exchange(answer, 1<<20)
 			switch {
 			case err != nil:
 				t.Errorf("%d bytes: %v", size, err)
@@ -112,7 +114,7 @@ func TestAnswerIsBounded(t *testing.T) {
 	if !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
-	if _, _, _, err := reader.Exchange(answer, 400_000); err == nil {
+	if _, _, _, _, err := reader.Exchange(answer, 400_000); err == nil {
 		t.Error("an answer of 500,000 bytes is taken where 400,000 are allowed")
 	}
 }
@@ -128,14 +130,39 @@ func FuzzExchange(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(answer)
+	raw, err = reader.Page(extract.Input{Name: "a.pdf", Data: samplefile.Scanned(image.NewGray(image.Rect(0, 0, 100, 120)))}, extract.Scan{Page: 1})
+	if err != nil {
+		f.Fatal(err)
+	}
+	if answer, err = reader.Answer(raw); !errors.Is(err, io.EOF) {
+		f.Fatal(err)
+	}
+	f.Add(answer)
 	f.Add([]byte("e\x00\x00\x00\x04\x02\x02no"))
 	f.Add([]byte("s\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, answer []byte) {
-		doc, _, refused, err := reader.Exchange(answer, 1<<20)
-		if err == nil && doc == nil && refused == nil {
-			t.Error("no tree and no error")
+		doc, page, _, refused, err := reader.Exchange(answer, 1<<20)
+		if err == nil && doc == nil && page == nil && refused == nil {
+			t.Error("no tree, no page and no error")
 		}
 	})
+}
+
+// TestExact proves that a page is taken from a worker only if it has as many pixels as it says.
+func TestExact(t *testing.T) {
+	t.Parallel()
+	for _, r := range []extract.Raster{
+		{}, {Width: 2, Height: 2, Grey: []byte("abc")}, {Width: -2, Height: -2, Grey: []byte("abcd")}, {Width: 1 << 62, Height: 4}, {Width: 2, Height: 1, Grey: []byte("abcd")},
+	} {
+		if reader.Exact(&r) {
+			t.Errorf("%+v is taken", r)
+		}
+	}
+	for _, r := range []extract.Raster{{Width: 2, Height: 2, Grey: []byte("abcd")}, {PDF: []byte("%PDF"), Page: 1}} {
+		if !reader.Exact(&r) {
+			t.Errorf("%+v is not taken", r)
+		}
+	}
 }
 
 // FuzzAnswer proves that nothing on its input makes a worker do anything but answer, or end.
@@ -147,6 +174,11 @@ func FuzzAnswer(f *testing.F) {
 		}
 		f.Add(raw)
 	}
+	raw, err := reader.Page(extract.Input{Name: "a.gif", Data: []byte("GIF89a")}, extract.Scan{File: "1/2", Page: -1})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(raw)
 	f.Fuzz(func(t *testing.T, messages []byte) {
 		if _, err := reader.Answer(messages); err == nil {
 			t.Error("it goes on behind the end of its input")

@@ -2,7 +2,7 @@
 // not to the service. Files of plain characters alone are parsed by the service itself.
 //
 // A worker is this program once more, started with another command, which calls Work. It gets files on its standard input and
-// answers with trees on its standard output; it has no environment, opens no file and no connection, and ends when its
+// answers with trees on its standard output, or with the pictures of pages; it has no environment, opens no file and no connection, and ends when its
 // input does, so that none outlives the service. Workers are kept between files.
 package reader
 
@@ -60,34 +60,57 @@ func (p *Pool) Read(ctx context.Context, in extract.Input) (*extract.Document, e
 	if len(in.Data) == 0 || extract.Plain(in) {
 		return extract.Read(in)
 	}
+	out, err := p.do(ctx, task{file: in})
+	if err == nil && out.tree == nil {
+		err = errMessage
+	}
+	return out.tree, err
+}
+
+// Scanned returns a page of a file as extract.Scanned does, with the errors of Read.
+func (p *Pool) Scanned(ctx context.Context, in extract.Input, page extract.Scan) (*extract.Raster, error) {
+	out, err := p.do(ctx, task{in, &page})
+	if err == nil && (out.raster == nil || !whole(out.raster)) {
+		err = errMessage
+	}
+	return out.raster, err
+}
+
+// whole reports whether a raster has the pixels that it says.
+func whole(r *extract.Raster) bool {
+	return r.PDF != nil || r.Width > 0 && r.Height > 0 && len(r.Grey)%r.Width == 0 && len(r.Grey)/r.Width == r.Height
+}
+
+// do has a worker do a task, and another one where the first was killed.
+func (p *Pool) do(ctx context.Context, t task) (result, error) {
 	select {
 	case p.places <- struct{}{}:
 		defer func() { <-p.places }()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return result{}, ctx.Err()
 	}
-	doc, err := p.read(ctx, in)
+	out, err := p.once(ctx, t)
 	if errors.As(err, new(*killed)) {
 		p.cfg.Log.Warn("a process that reads files was killed; its file is read again", "error", err)
-		doc, err = p.read(ctx, in)
+		out, err = p.once(ctx, t)
 	}
 	var again *killed
 	if errors.As(err, &again) {
 		p.cfg.Log.Warn("a process that reads files was killed twice with one file", "error", err)
-		return nil, again.stopped()
+		return out, again.stopped()
 	}
-	return doc, err
+	return out, err
 }
 
-// read has one worker parse a file.
-func (p *Pool) read(ctx context.Context, in extract.Input) (*extract.Document, error) {
+// once has one worker do a task.
+func (p *Pool) once(ctx context.Context, t task) (result, error) {
 	w, err := p.take()
 	if err != nil {
-		return nil, err
+		return result{}, err
 	}
-	doc, err := w.read(ctx, in)
+	out, err := w.do(ctx, t)
 	p.put(w)
-	return doc, err
+	return out, err
 }
 
 // take returns a worker that waits for a file.

@@ -23,6 +23,7 @@ import (
 	"quarry/internal/corpus/ingest"
 	"quarry/internal/extract"
 	"quarry/internal/extract/extracttest"
+	"quarry/internal/extract/samplefile"
 	"quarry/internal/fault"
 	"quarry/internal/reader"
 )
@@ -168,7 +169,7 @@ func TestReadAsInside(t *testing.T) {
 		}
 	}
 	for _, in := range []extract.Input{
-		document(t, "words"), {Name: "a.pdf"}, {Name: "a.pdf", Data: []byte("%PDF-1.7")}, {Name: "a.zip", Data: []byte("PK\x03\x04")},
+		document(t, "words"), {Name: "b.pdf", Data: samplefile.Scanned("Letters.", samplefile.Page("A scan."))}, {Name: "a.pdf"}, {Name: "a.pdf", Data: []byte("%PDF-1.7")}, {Name: "a.zip", Data: []byte("PK\x03\x04")},
 		{ContentType: "image/png", Data: []byte("\x89PNG\x00")}, {ContentType: "application/pdf; x=\xff", Data: []byte("%PDF-\x00\xff")}, {Name: "a", Data: []byte{0, 1, 2}},
 	} {
 		n++
@@ -196,6 +197,19 @@ func same(t *testing.T, p ingest.Reader, in extract.Input) {
 	}
 	if diff := cmp.Diff(written(t, want), written(t, got)); diff != "" {
 		t.Errorf("%s (-inside +worker):\n%s", in.Name, diff)
+	}
+	if want == nil {
+		return
+	}
+	for _, s := range append(want.Scans, extract.Scan{Page: 1000}) {
+		want, wantErr := extract.Scanned(in, s)
+		got, gotErr := p.Scanned(t.Context(), in, s)
+		if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) || errors.Is(gotErr, extract.ErrUnparsable) != errors.Is(wantErr, extract.ErrUnparsable) {
+			t.Errorf("%s, page %d: error %v, inside %v", in.Name, s.Page, gotErr, wantErr)
+		}
+		if !cmp.Equal(want, got) {
+			t.Errorf("%s, page %d: another picture than inside", in.Name, s.Page)
+		}
 	}
 }
 

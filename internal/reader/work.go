@@ -62,7 +62,7 @@ func serve(in io.Reader, out io.Writer) error {
 	if err := send(out, hello, fingerprint()); err != nil {
 		return err
 	}
-	files := make(chan extract.Input)
+	files := make(chan task)
 	go func() {
 		for {
 			f, err := next(in)
@@ -85,30 +85,42 @@ func serve(in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// next reads a file.
-func next(in io.Reader) (f extract.Input, err error) {
+// next reads a task.
+func next(in io.Reader) (t task, err error) {
 	const most = 1 << 40 // the service sends what it has in memory
 	k, text, err := receive(in, most)
 	if err != nil {
-		return f, err
+		return t, err
 	}
-	if k != file {
-		return f, errMessage
+	switch k {
+	case file:
+		return t, decode(text, &t.file)
+	case page:
+		var p paged
+		err := decode(text, &p)
+		return task{p.File, &p.Page}, err
 	}
-	return f, decode(text, &f)
+	return t, errMessage
 }
 
 // parse is what becomes of a file. Tests have it do worse.
 var parse = extract.Choice.Read
 
-// answer parses one file.
-func answer(out io.Writer, f extract.Input) error {
-	c, err := extract.Choose(f)
+// answer does one task.
+func answer(out io.Writer, t task) error {
+	c, err := extract.Choose(t.file)
 	if err != nil {
 		return send(out, failure, failedWith(err))
 	}
 	if err := send(out, stage, c.Stage()); err != nil {
 		return err
+	}
+	if t.page != nil {
+		r, err := c.Scanned(*t.page)
+		if err != nil {
+			return send(out, failure, failedWith(err))
+		}
+		return send(out, raster, *r)
 	}
 	doc, err := parse(c)
 	if err != nil {

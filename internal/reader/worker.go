@@ -96,8 +96,8 @@ func (w *worker) kill(cause error) {
 	_ = w.cmd.Process.Kill() // fails if it has ended already
 }
 
-// read has the process parse a file.
-func (w *worker) read(ctx context.Context, in extract.Input) (*extract.Document, error) {
+// do has the process do a task.
+func (w *worker) do(ctx context.Context, t task) (result, error) {
 	first := w.files == 0
 	w.files++
 	at := &progress{stage: "read the file"}
@@ -105,17 +105,17 @@ func (w *worker) read(ctx context.Context, in extract.Input) (*extract.Document,
 	var watching sync.WaitGroup
 	if first {
 		if err := w.greet(ctx); err != nil {
-			return nil, w.absent(at.now(), err)
+			return result{}, w.absent(at.now(), err)
 		}
 	}
 	watching.Go(func() { w.watch(ctx, at, over) })
-	doc, refused, err := w.exchange(in, at)
+	out, refused, err := w.exchange(t, at)
 	close(over)
 	watching.Wait()
 	if err != nil {
-		return nil, w.failure(at.now(), err)
+		return result{}, w.failure(at.now(), err)
 	}
-	return doc, refused
+	return out, refused
 }
 
 // greet waits until a new process says which build it is of.
@@ -136,37 +136,40 @@ func (w *worker) greet(ctx context.Context) error {
 	return nil
 }
 
-// exchange sends a file and receives what came of it: a tree, or the error of its parser.
-func (w *worker) exchange(in extract.Input, at *progress) (doc *extract.Document, refused, err error) {
-	if err := send(w.in, file, in); err != nil {
-		return nil, nil, err
+// exchange sends a task and receives what came of it: its result, or the error of the parser.
+func (w *worker) exchange(t task, at *progress) (out result, refused, err error) {
+	if err := t.send(w.in); err != nil {
+		return out, nil, err
 	}
 	return hear(w.out, w.cfg.Memory, at)
 }
 
-// hear receives what came of a file, in messages of at most so many bytes.
-func hear(r io.Reader, most int64, at *progress) (doc *extract.Document, refused, err error) {
+// hear receives what came of a task, in messages of at most so many bytes.
+func hear(r io.Reader, most int64, at *progress) (out result, refused, err error) {
 	for {
 		k, text, err := receive(r, most)
 		if err != nil {
-			return nil, nil, err
+			return out, nil, err
 		}
 		switch k {
 		case stage:
 			var name string
 			if err := decode(text, &name); err != nil {
-				return nil, nil, err
+				return out, nil, err
 			}
 			at.set(name)
 		case tree:
-			doc = &extract.Document{}
-			return doc, nil, decode(text, doc)
+			out.tree = &extract.Document{}
+			return out, nil, decode(text, out.tree)
+		case raster:
+			out.raster = &extract.Raster{}
+			return out, nil, decode(text, out.raster)
 		case failure:
 			var f failed
 			err := decode(text, &f)
-			return nil, f.err(), err
+			return out, f.err(), err
 		default:
-			return nil, nil, errMessage
+			return out, nil, errMessage
 		}
 	}
 }

@@ -41,15 +41,18 @@ type Section struct {
 	Images   []document.Image
 	Sections []Section
 	// Page is the page on which the section begins, and Pages are the places in Text where other pages begin. The metadata
-	// of each part contains the page on which it begins, under the key "page".
+	// of each part contains the page on which it begins, under the key "page", and "ocr" where its text was recognised.
 	Page  int
 	Pages []PageMark
 	// Code are the places in Text of code, each of which is one part where sentences are.
 	Code []sentence.Span
 }
 
-// PageMark marks byte At of a text as the beginning of a page.
-type PageMark struct{ At, Page int }
+// PageMark marks byte At of a text as the beginning of a page. OCR is set where the page is a picture, and its text recognised.
+type PageMark struct {
+	At, Page int
+	OCR      bool
+}
 
 // Chunking is how the text of a section is divided into parts. The zero value is one part per sentence.
 type Chunking struct {

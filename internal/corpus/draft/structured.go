@@ -25,7 +25,8 @@ type place struct {
 	title      string          // its own, "" when it has none
 	inForce    string          // its own title or the nearest one around it
 	depth      int
-	page       int // of a file with pages, else 0
+	page       int  // of a file with pages, else 0
+	ocr        bool // the text of the page was recognised
 }
 
 // structure walks a structured document in reading order.
@@ -151,6 +152,9 @@ func (p *place) serviceKeys() metadata.Object {
 	if p.page > 0 {
 		o = o.With("page", metadata.Int(p.page))
 	}
+	if p.ocr {
+		o = o.With("ocr", json.RawMessage("true"))
+	}
 	return o
 }
 
@@ -180,8 +184,8 @@ func (s *structure) textParts(at place, text string, code []sentence.Span, pages
 			gap = " "
 		}
 		for len(pages) > 0 && pages[0].At <= cursor.bytes {
-			if pages[0].Page != at.page {
-				at.page = pages[0].Page
+			if pages[0].Page != at.page || pages[0].OCR != at.ocr {
+				at.page, at.ocr = pages[0].Page, pages[0].OCR
 				base = at.base()
 			}
 			pages = pages[1:]

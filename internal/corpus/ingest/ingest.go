@@ -37,6 +37,8 @@ type Encoders interface {
 // extract.ErrStopped; others mean that the service could not do it.
 type Reader interface {
 	Read(ctx context.Context, in extract.Input) (*extract.Document, error)
+	// Scanned returns the picture of a page that Read has found to be one.
+	Scanned(ctx context.Context, in extract.Input, page extract.Scan) (*extract.Raster, error)
 }
 
 // here is the Reader that parses in this process.
@@ -44,6 +46,10 @@ type here struct{}
 
 func (here) Read(_ context.Context, in extract.Input) (*extract.Document, error) {
 	return extract.Read(in)
+}
+
+func (here) Scanned(_ context.Context, in extract.Input, page extract.Scan) (*extract.Raster, error) {
+	return extract.Scanned(in, page)
 }
 
 // Config is what a Service works with.
@@ -56,6 +62,7 @@ type Config struct {
 	Reader    Reader           // of files; nil parses in this process
 	Summaries *summary.Service // of tables; nil where no request asks for any
 	Pictures  bool             // embedded pictures of files are kept as images of their documents
+	OCR       OCR              // of pictures; nil reads none
 }
 
 // Files is what ingest needs of blob.Store.
@@ -69,6 +76,7 @@ type Service struct {
 	cfg     Config
 	turns   turns
 	readers chan struct{} // bounds the files parsed at once, as each may use the memory that a parser may
+	scans   chan struct{} // and the pages that text is recognised on
 }
 
 // New returns a service.
@@ -76,7 +84,8 @@ func New(c Config) *Service {
 	if c.Reader == nil {
 		c.Reader = here{}
 	}
-	return &Service{c, turns{now: map[place]chan struct{}{}}, make(chan struct{}, runtime.GOMAXPROCS(0))}
+	n := runtime.GOMAXPROCS(0)
+	return &Service{c, turns{now: map[place]chan struct{}{}}, make(chan struct{}, n), make(chan struct{}, n)}
 }
 
 // Wait is what Create waits for.

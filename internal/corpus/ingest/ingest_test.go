@@ -25,10 +25,13 @@ type fixture struct {
 	enc   *documenttest.Encoder
 }
 
-func newBench(c corpus.Corpus) *fixture {
+func newBench(c corpus.Corpus) *fixture { return newBenchOf(c, ingest.OCR{}) }
+
+// newBenchOf is newBench with something that recognises text.
+func newBenchOf(c corpus.Corpus, o ingest.OCR) *fixture {
 	c.Key, c.Seq = "manuals", 10
 	b := &fixture{store: documenttest.New(c), enc: &documenttest.Encoder{}}
-	b.Service = ingest.New(ingest.Config{Corpora: b.store.Corpora(), Documents: b.store, Encoders: b.enc, Index: b.store})
+	b.Service = ingest.New(ingest.Config{Corpora: b.store.Corpora(), Documents: b.store, Encoders: b.enc, Index: b.store, OCR: o})
 	return b
 }
 

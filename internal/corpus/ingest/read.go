@@ -31,7 +31,7 @@ func Supported(name, contentType string) error {
 
 // read parses a file as a structured document whose sections are those below its headings.
 func (s *Service) read(ctx context.Context, u *Upload) (d draft.Structured, err error) {
-	tree, err := s.cfg.Reader.Read(ctx, extract.Input{Name: u.Name, ContentType: u.ContentType, Data: u.Data, Options: u.Reading})
+	tree, err := s.tree(ctx, extract.Input{Name: u.Name, ContentType: u.ContentType, Data: u.Data, Options: u.Reading})
 	switch {
 	case errors.Is(err, extract.ErrUnsupported):
 		return d, fault.MediaType("%s; %s", err, readable)
@@ -66,6 +66,26 @@ func (s *Service) read(ctx context.Context, u *Upload) (d draft.Structured, err 
 		ID: u.ID, Title: tree.Title, TitleInText: len(tree.Sections) > 0 && tree.Sections[0].Title == tree.Title,
 		Metadata: u.Metadata, Extracted: found, Sections: all, Chunking: u.Chunking,
 	}, nil
+}
+
+// tree returns the tree of a file, with what is recognised on its pages that are pictures.
+func (s *Service) tree(ctx context.Context, in extract.Input) (*extract.Document, error) {
+	tree, err := s.parse(ctx, in)
+	if err != nil || len(tree.Scans) == 0 {
+		return tree, err
+	}
+	return s.recognise(ctx, in, tree)
+}
+
+// parse parses a file as soon as fewer than the maximum are being parsed.
+func (s *Service) parse(ctx context.Context, in extract.Input) (*extract.Document, error) {
+	select {
+	case s.readers <- struct{}{}:
+		defer func() { <-s.readers }()
+		return s.cfg.Reader.Read(ctx, in)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // sections maps a tree without its empty sections.

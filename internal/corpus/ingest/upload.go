@@ -112,11 +112,5 @@ func (s *Service) whole(ctx context.Context, u *Upload) (draft.Structured, error
 
 // Parse is Read for those who look into the document.
 func (s *Service) Parse(ctx context.Context, u *Upload) (draft.Structured, error) {
-	select {
-	case s.readers <- struct{}{}:
-		defer func() { <-s.readers }()
-		return s.read(ctx, u)
-	case <-ctx.Done():
-		return draft.Structured{}, ctx.Err()
-	}
+	return s.read(ctx, u)
 }

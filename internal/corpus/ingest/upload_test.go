@@ -124,7 +124,7 @@ func TestUploadRefused(t *testing.T) {
 			fault.KindInvalid, "file", "corrupt archive or a malformed document"},
 		{"a kind that is not read, by name", upload("a.xlsb", "x"), fault.KindMediaType, "", "Markdown"},
 		{"PDF that is none", upload("a.pdf", "%PDF-1.7"), fault.KindInvalid, "file", "could not be parsed"},
-		{"declared type", edit(upload("a.txt", "text"), func(u *ingest.Upload) { u.ContentType = "image/png" }), fault.KindMediaType, "", "image/png"},
+		{"declared type", edit(upload("a.txt", "text"), func(u *ingest.Upload) { u.ContentType = "image/svg+xml" }), fault.KindMediaType, "", "image/svg+xml"},
 		{"no id", upload("", "text"), fault.KindInvalid, "filename", "must not be empty"},
 		{"metadata no object", edit(upload("a.txt", "text"), func(u *ingest.Upload) { u.Metadata = json.RawMessage(`[]`) }),
 			fault.KindInvalid, "metadata", "object"},
@@ -175,7 +175,7 @@ func TestSupported(t *testing.T) {
 		ok                bool
 	}{
 		{"a.md", "", true}, {"a.txt", "application/octet-stream", true}, {"a", "text/html; charset=utf-8", true}, {"upload", "", true},
-		{"a.pdf", "", true}, {"a.txt", "application/pdf", true}, {"a.ppt", "", true}, {"a.doc", "application/octet-stream", true}, {"a.xlsb", "", false}, {"a.zip", "application/octet-stream", false}, {"a.docx", "", true}, {"a.docx", "application/msword", true}, {"a.docx", "text/plain", true},
+		{"a.pdf", "", true}, {"a.txt", "application/pdf", true}, {"a.ppt", "", true}, {"a.doc", "application/octet-stream", true}, {"a.png", "", true}, {"a", "image/svg+xml", false}, {"a.xlsb", "", false}, {"a.zip", "application/octet-stream", false}, {"a.docx", "", true}, {"a.docx", "application/msword", true}, {"a.docx", "text/plain", true},
 		{"a.doc", "application/msword", true}, {"a.txt", "application/vnd.ms-excel.sheet.binary.macroenabled.12", false},
 	} {
 		err := ingest.Supported(tt.name, tt.contentType)

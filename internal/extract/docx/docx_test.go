@@ -144,7 +144,7 @@ func TestRead(t *testing.T) {
 			"0 \"\" page 0 []: \"before a red valve $\\\\frac{a}{b}$\\n\\nboxed\\n\\ncontrolled\"\n"},
 		{"notes below their paragraph", `<w:p><w:r><w:t>claim</w:t><w:footnoteReference w:id="2"/></w:r></w:p>` + p("", "next"), "0 \"\" page 0 []: \"claim\\n\\nthe source\\n\\nnext\"\n"},
 		{"pages where Word last saw them", p("berschrift1", "A") + `<w:p><w:r><w:t>one </w:t><w:lastRenderedPageBreak/><w:t>two</w:t></w:r></w:p><w:p><w:r><w:lastRenderedPageBreak/><w:t>three</w:t></w:r></w:p>` + p("berschrift1", "B"),
-			"1 \"A\" page 1 [{0 1} {4 2} {9 3}]: \"one two\\n\\nthree\"\n1 \"B\" page 3 []: \"\"\n"},
+			"1 \"A\" page 1 [{0 1 false} {4 2 false} {9 3 false}]: \"one two\\n\\nthree\"\n1 \"B\" page 3 []: \"\"\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -14,8 +14,8 @@ var ErrUnparsable = errors.New("the file could not be parsed and may be a corrup
 // ErrProtected is returned for a file that needs a password.
 var ErrProtected = errors.New("the file is protected by a password; upload a copy without one")
 
-// ErrNoText is returned for a file whose pages are pictures.
-var ErrNoText = errors.New("the file has no text layer: its pages are pictures, and text recognition (OCR) is not available")
+// ErrNoText is returned for a file whose text, if it has any, is in pictures.
+var ErrNoText = errors.New("the file needs OCR (text recognition): it has no text layer, only what may be seen on its pages")
 
 // Options are what a caller may choose about the reading of a file. They are plain values, so that they reach a reader in
 // another process as they are.
@@ -24,6 +24,8 @@ type Options struct {
 	Tables bool
 	// Pictures has embedded pictures kept.
 	Pictures bool
+	// Recognised are the texts of pages that are pictures, as far as somebody has read them; see Document.Scans.
+	Recognised []Recognised
 }
 
 // Document is the content of a file.
@@ -36,6 +38,8 @@ type Document struct {
 	Metadata map[string]any
 	// Searched is the number of pages that were searched for tables, which Options.Tables asks for.
 	Searched int
+	// Scans are the pages that are pictures and whose texts Options.Recognised does not have, in reading order.
+	Scans []Scan
 	// Sections are in reading order. Text before the first heading is a section of level 0 without a title.
 	Sections []Section
 }
@@ -59,8 +63,12 @@ type Section struct {
 	Sections []Section
 }
 
-// Mark is the beginning of a page in a text: from byte At on, the text is on this page.
-type Mark struct{ At, Page int }
+// Mark is the beginning of a page in a text: from byte At on, the text is on this page. OCR is set where the page is a picture, and its
+// text recognised.
+type Mark struct {
+	At, Page int
+	OCR      bool
+}
 
 // Range is a place in a text, in bytes; End is exclusive.
 type Range struct{ Start, End int }
@@ -82,6 +90,7 @@ type Builder struct {
 	stack []*node // open sections, outermost first
 	lines bool    // the last addition is a line that others may follow
 	page  int     // of the next addition, 0 for files without pages
+	ocr   bool    // the next addition was recognised
 
 	pictures pictures
 }
@@ -109,7 +118,7 @@ func (b *Builder) Heading(level int, title string) {
 }
 
 // Page sets the page of what is added next.
-func (b *Builder) Page(n int) { b.page = n }
+func (b *Builder) Page(n int) { b.page, b.ocr = n, false }
 
 // Paragraph adds text to the open section, unless it is only white space. breaks are the pages that begin inside it.
 func (b *Builder) Paragraph(text string, breaks ...Mark) {
@@ -220,21 +229,21 @@ func (b *Builder) add(text, sep string, breaks []Mark) {
 	if n.text.Len() > 0 {
 		n.text.WriteString(sep)
 	}
-	n.mark(n.text.Len(), b.page)
+	n.mark(Mark{n.text.Len(), b.page, b.ocr})
 	for _, m := range breaks {
-		n.mark(n.text.Len()+m.At, m.Page)
+		n.mark(Mark{n.text.Len() + m.At, m.Page, m.OCR})
 		b.page = m.Page
 	}
 	n.text.WriteString(text)
 }
 
-// mark records that the text from byte at on is on this page, unless that follows from the last mark.
-func (n *node) mark(at, page int) {
+// mark records that a page begins, unless that follows from the last mark.
+func (n *node) mark(m Mark) {
 	marks := n.section.Pages
-	if last := len(marks) - 1; last >= 0 && (marks[last].Page == page || marks[last].At >= at && marks[last].Page > page) || page == 0 {
+	if last := len(marks) - 1; last >= 0 && (marks[last].Page == m.Page || marks[last].At >= m.At && marks[last].Page > m.Page) || m.Page == 0 {
 		return
 	}
-	n.section.Pages = append(marks, Mark{at, page})
+	n.section.Pages = append(marks, m)
 }
 
 // tree converts nodes to sections. Its depth is at most six, the number of levels.

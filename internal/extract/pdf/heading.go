@@ -9,6 +9,7 @@ import (
 
 	"quarry/internal/extract/outline"
 	"quarry/internal/extract/pdf/info"
+	"quarry/internal/extract/pdf/pagetree"
 )
 
 // Limits of headings.
@@ -20,7 +21,7 @@ const (
 
 // build returns the sections of a file. The headings are the paragraphs that bookmarks lead to, if most bookmarks are
 // found in the text, and otherwise those that stand out by font size and weight.
-func build(all []paragraph, marks []info.Bookmark) *outline.Builder {
+func build(all []paragraph, marks []info.Bookmark, scans []outline.Recognised) *outline.Builder {
 	levels := byBookmarks(all, marks)
 	if levels == nil {
 		levels = byLetters(all)
@@ -28,6 +29,7 @@ func build(all []paragraph, marks []info.Bookmark) *outline.Builder {
 	b := &outline.Builder{}
 	for i := range all {
 		p := &all[i]
+		scans = between(b, scans, p.page)
 		b.Page(p.page)
 		switch {
 		case p.table != nil:
@@ -40,6 +42,7 @@ func build(all []paragraph, marks []info.Bookmark) *outline.Builder {
 			b.Paragraph(p.text, p.breaks...)
 		}
 	}
+	between(b, scans, pagetree.Most+1)
 	return b
 }
 

@@ -8,13 +8,14 @@ import (
 	"quarry/internal/extract/pdf/font"
 	"quarry/internal/extract/pdf/info"
 	"quarry/internal/extract/pdf/path"
+	"quarry/internal/extract/pdf/scan"
 	"quarry/internal/extract/pdf/syntax"
 )
 
 // Limits of the content of a page.
 const (
 	maxForms    = 12     // nested form XObjects
-	maxDrawn    = 20_000 // form XObjects drawn in all; nested ones can multiply
+	maxDrawn    = 20_000 // form XObjects drawn in all, as nested ones can multiply; images
 	maxStates   = 512    // saved graphics states
 	maxOperands = 64     // of an operator
 )
@@ -62,7 +63,8 @@ type painter struct {
 	file   *syntax.File
 	fonts  map[syntax.Ref]*font.Font
 	glyphs []glyph
-	ruler  *path.Ruler     // nil where no lines are wanted
+	ruler  *path.Ruler // nil where no lines are wanted
+	images []scan.Image
 	inside []syntax.Object // the forms that are being drawn, outermost first
 	drawn  int             // forms drawn on the page so far
 
@@ -103,6 +105,7 @@ func (p *painter) run(data []byte, r *resources) {
 		}
 		if op == "BI" {
 			l.InlineImage()
+			p.image(nil)
 		} else {
 			p.operator(string(op), args, r, floor)
 		}
@@ -142,7 +145,7 @@ func (p *painter) operator(op string, args []syntax.Object, r *resources, floor 
 	case "Do":
 		if len(args) > 0 {
 			name, _ := args[len(args)-1].(syntax.Name)
-			p.form(name, r)
+			p.object(name, r)
 		}
 	case "BMC", "BDC":
 		p.open(op, args, r)
@@ -303,11 +306,32 @@ func (p *painter) fontOf(name syntax.Name, r *resources) *font.Font {
 	return f
 }
 
-// form draws a form XObject, which is a content stream of its own.
-func (p *painter) form(name syntax.Name, r *resources) {
+// image records an image XObject, or with nil an image that stands in the content.
+func (p *painter) image(s *syntax.Stream) {
+	if len(p.images) < maxDrawn {
+		m := p.ctm
+		p.images = append(p.images, scan.Image{Stream: s, At: [6]float64{m.a, m.b, m.c, m.d, m.e, m.f}})
+	}
+}
+
+// object draws an XObject.
+func (p *painter) object(name syntax.Name, r *resources) {
 	entry := p.file.Dict(r.dict["XObject"])[name]
 	s, ok := p.file.Get(entry).(*syntax.Stream)
-	if !ok || p.file.Name(s.Dict["Subtype"]) != "Form" || len(p.inside) == maxForms || p.drawn == maxDrawn {
+	if !ok {
+		return
+	}
+	switch p.file.Name(s.Dict["Subtype"]) {
+	case "Form":
+		p.form(entry, s, r)
+	case "Image":
+		p.image(s)
+	}
+}
+
+// form draws a form XObject, which is a content stream of its own.
+func (p *painter) form(entry syntax.Object, s *syntax.Stream, r *resources) {
+	if len(p.inside) == maxForms || p.drawn == maxDrawn {
 		return
 	}
 	if slices.Contains(p.inside, entry) { // a form that draws itself would not end

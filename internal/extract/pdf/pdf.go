@@ -1,11 +1,11 @@
 // Package pdf reads the text of PDF files (ISO 32000) into a document tree: text in reading order, headings as sections,
 // and the page of each piece.
 //
-// Package pdf/syntax reads the objects of a file, pdf/font its fonts and pdf/info what it says of itself. This package interprets
+// Package pdf/syntax reads the objects of a file, pdf/pagetree finds its pages, pdf/font its fonts and pdf/info what it says of itself. This package interprets
 // the content of pages (paint.go), and recognises lines and columns (layout.go, column.go), headers and footers
 // (furniture.go), paragraphs (paragraph.go) and headings (heading.go). Package pdf/table finds tables, where these are wanted:
-// pdf/path reads the lines that pages draw, and tabular.go puts the tables in their places. Text in pictures is not recognised. All
-// functions are safe for concurrent use.
+// pdf/path reads the lines that pages draw, and tabular.go puts the tables in their places. Text in pictures is not recognised here: pages
+// that are nothing else are told apart, and package pdf/scan makes one picture of each. All functions are safe for concurrent use.
 package pdf
 
 import (
@@ -15,23 +15,28 @@ import (
 	"quarry/internal/extract/outline"
 	"quarry/internal/extract/pdf/font"
 	"quarry/internal/extract/pdf/info"
+	"quarry/internal/extract/pdf/pagetree"
 	"quarry/internal/extract/pdf/path"
+	"quarry/internal/extract/pdf/scan"
 	"quarry/internal/extract/pdf/syntax"
 )
 
 // Read parses a file within the limits of package syntax. Its errors wrap outline.ErrUnparsable, or are
-// outline.ErrProtected or outline.ErrNoText.
+// outline.ErrProtected.
 func Read(data []byte, o outline.Options) (*outline.Document, error) {
 	return read(data, o, syntax.NewBudget(syntax.MaxTime))
 }
 
 func read(data []byte, o outline.Options, budget *syntax.Budget) (doc *outline.Document, err error) {
-	defer func() { // a file that makes the reader panic is refused like any other malformed file
-		if r := recover(); r != nil {
-			doc, err = nil, fmt.Errorf("%w: %v", outline.ErrUnparsable, r)
-		}
-	}()
+	defer recovered(&err)
 	return parse(data, o, budget)
+}
+
+// recovered refuses a file that makes the reader panic like any other malformed file.
+func recovered(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("%w: %v", outline.ErrUnparsable, r)
+	}
 }
 
 func parse(data []byte, o outline.Options, budget *syntax.Budget) (*outline.Document, error) {
@@ -39,138 +44,58 @@ func parse(data []byte, o outline.Options, budget *syntax.Budget) (*outline.Docu
 	if err != nil {
 		return nil, err
 	}
-	t := &tree{file: f, seen: map[int]bool{}}
-	t.walk(f.Root()["Pages"], inherited{}, 0)
+	pages, numbers := pagetree.Read(f)
 	fonts := map[syntax.Ref]*font.Font{}
-	sheets := make([]sheet, len(t.pages))
+	sheets := make([]sheet, len(pages))
 	letters := 0
-	for i := range t.pages {
-		glyphs, drawn := t.pages[i].paint(f, fonts, o.Tables)
-		letters += len(glyphs)
-		sheets[i] = arrange(glyphs, drawn, budget)
+	var scans scanned
+	for i := range pages {
+		p := paint(f, &pages[i], fonts, o.Tables)
+		letters += len(p.glyphs)
+		sheets[i] = arrange(p.glyphs, p.ruler, budget)
+		if len(sheets[i].lines)+len(sheets[i].tables) == 0 && scan.Worth(f, p.images) {
+			scans.add(i+1, o)
+		}
 	}
 	if err := budget.Err(); err != nil {
 		return nil, err
 	}
-	switch {
-	case len(sheets) == 0:
+	if len(sheets) == 0 {
 		return nil, fmt.Errorf("%w: it has no pages", outline.ErrUnparsable)
-	case letters == 0:
-		return nil, outline.ErrNoText
+	}
+	if letters == 0 && len(scans.left)+len(scans.read) == 0 { // letters may be drawn as lines
+		for i := range pages {
+			scans.add(i+1, o)
+		}
 	}
 	dropFurniture(sheets)
 	for i := range sheets {
 		sheets[i].place()
 	}
 	paragraphs := tabulate(compose(sheets, budget))
-	marks := info.Bookmarks(f, t.numbers)
+	marks := info.Bookmarks(f, numbers)
 	doc := &outline.Document{Metadata: info.Properties(f)}
 	doc.Metadata["Page-Count"] = len(sheets)
+	doc.Scans = scans.left
 	if o.Tables {
 		doc.Searched = len(sheets)
 	}
-	b := build(paragraphs, marks)
+	b := build(paragraphs, marks, scans.read)
 	doc.Sections = b.Sections()
 	title, _ := doc.Metadata["title"].(string)
 	doc.Title = cmp.Or(title, cover(paragraphs), b.Title())
 	return doc, budget.Err()
 }
 
-// page is a page and its inherited attributes.
-type page struct {
-	dict syntax.Dict
-	inherited
-}
-
-// inherited are the attributes that pages inherit from nodes of the page tree (ISO 32000-1, 7.7.3.4).
-type inherited struct {
-	resources syntax.Dict
-	rotate    int // degrees clockwise
-}
-
-// tree collects the pages of a file from its page tree.
-type tree struct {
-	file    *syntax.File
-	pages   []page
-	numbers map[int]int  // page numbers, from 1, by object number
-	seen    map[int]bool // objects
-}
-
-// Limits of the page tree.
-const (
-	maxTree  = 64 // depth
-	maxPages = 20_000
-)
-
-func (t *tree) walk(o syntax.Object, from inherited, depth int) {
-	if ref, ok := o.(syntax.Ref); ok {
-		if t.seen[ref.Num] {
-			t.file.Budget.Refuse("its page tree is cyclic")
-		}
-		t.seen[ref.Num] = true
-	}
-	d := t.file.Dict(o)
-	if depth > maxTree {
-		t.file.Budget.Refuse("its page tree is more than %d deep", maxTree)
-	}
-	if d == nil || !t.file.Budget.Step() {
-		return
-	}
-	if r := t.file.Dict(d["Resources"]); r != nil {
-		from.resources = r
-	}
-	from.rotate = t.file.Int(d["Rotate"], from.rotate)
-	if _, inner := d["Kids"]; inner {
-		for _, k := range t.file.Array(d["Kids"]) {
-			t.walk(k, from, depth+1)
-		}
-		return
-	}
-	if len(t.pages) == maxPages {
-		t.file.Budget.Refuse("it has more than %d pages", maxPages)
-		return
-	}
-	t.pages = append(t.pages, page{d, from})
-	if ref, ok := o.(syntax.Ref); ok {
-		if t.numbers == nil {
-			t.numbers = map[int]int{}
-		}
-		t.numbers[ref.Num] = len(t.pages)
-	}
-}
-
-// maxContent bounds the content of a page, in bytes. The size of the file does not bound it, even without filters: a page
-// may refer to the same stream many times, and streams may overlap.
-const maxContent = 64 << 20
-
-// paint returns the glyphs of a page, rotated as readers display it, and the lines that it draws where these are wanted.
-func (pg *page) paint(f *syntax.File, fonts map[syntax.Ref]*font.Font, lines bool) ([]glyph, *path.Ruler) {
-	var data []byte
-	content := f.Array(pg.dict["Contents"])
-	if content == nil {
-		content = syntax.Array{pg.dict["Contents"]}
-	}
-	for _, o := range content {
-		s, ok := f.Get(o).(*syntax.Stream)
-		if !ok {
-			continue
-		}
-		part, err := f.Decode(s)
-		if err != nil {
-			continue
-		}
-		if len(data)+len(part) > maxContent {
-			f.Budget.Refuse("the content of a page is more than %d MB", maxContent>>20)
-			return nil, nil
-		}
-		data = append(append(data, part...), '\n')
-	}
+// paint interprets the content of a page, rotated as readers display it, for its glyphs, its images, and the lines that it draws where
+// these are wanted.
+func paint(f *syntax.File, pg *pagetree.Page, fonts map[syntax.Ref]*font.Font, lines bool) *painter {
 	p := &painter{file: f, fonts: fonts}
 	if lines {
 		p.ruler = path.New(f.Budget)
 	}
 	p.stretch, p.pen.Width = 1, 1
-	switch ((pg.rotate%360 + 360) % 360) / 90 {
+	switch ((pg.Rotate%360 + 360) % 360) / 90 {
 	case 0:
 		p.ctm = unit
 	case 1:
@@ -181,6 +106,6 @@ func (pg *page) paint(f *syntax.File, fonts map[syntax.Ref]*font.Font, lines boo
 		p.ctm = matrix{a: 0, b: 1, c: -1, d: 0}
 	}
 	p.tm, p.line = unit, unit
-	p.run(data, &resources{dict: pg.resources})
-	return p.glyphs, p.ruler
+	p.run(pg.Content(f), &resources{dict: pg.Resources})
+	return p
 }

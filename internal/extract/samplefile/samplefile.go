@@ -142,6 +142,11 @@ func pages(paragraphs []string) []byte {
 		n++
 	}
 	objects[1] = fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", kids.String(), n)
+	return pdf(objects)
+}
+
+// pdf returns a PDF file of objects, the first of which is the catalog.
+func pdf(objects []string) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.7\n")
 	offsets := make([]int, len(objects))

@@ -1,6 +1,7 @@
 package samplefile_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,5 +26,26 @@ func TestNew(t *testing.T) {
 				t.Errorf("%s: %q is %d times in\n%s", kind, want, strings.Count(text, want), text)
 			}
 		}
+	}
+}
+
+// TestScanned proves that pages which are pictures are found as such, and that the pictures come back as they were drawn.
+func TestScanned(t *testing.T) {
+	t.Parallel()
+	page := samplefile.Page("The mill grinds.", "It stops at noon.")
+	in := extract.Input{Name: "a.pdf", Data: samplefile.Scanned("A page of letters.", page, "Another one.")}
+	doc, err := extract.Read(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []extract.Scan{{Page: 2}}; !slices.Equal(doc.Scans, want) {
+		t.Fatalf("scans %v, want %v", doc.Scans, want)
+	}
+	r, err := extract.Scanned(in, doc.Scans[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Width != page.Rect.Dx() || r.Height != page.Rect.Dy() || r.DPI != 300 {
+		t.Errorf("a picture of %d x %d at %d dpi, want %v at 300", r.Width, r.Height, r.DPI, page.Rect.Size())
 	}
 }

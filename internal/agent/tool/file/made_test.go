@@ -198,7 +198,8 @@ func TestConversionRefuses(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for _, c := range []struct{ name, mime, content, want string }{
-		{"a.png", "image/png", "\x89PNG", "can't be converted: it is image/png, and files that can be read are plain text, Markdown"},
+		{"a.mp4", "video/mp4", "\x00\x00ftyp", "can't be converted: it is video/mp4, and files that can be read are plain text, Markdown"},
+		{"a.png", "image/png", "\x89PNG", "could not be parsed"},
 		{"a.pdf", "application/pdf", "%PDF-1.7", "could not be parsed"},
 		{"a.docx", "", "PK\x03\x04", "could not be parsed"},
 		{"a.txt", "text/plain", "\x00\x01", "could not be parsed"},

@@ -11,10 +11,20 @@ import (
 // errPicture is returned for a stream with the filter of a picture format.
 var errPicture = errors.New("the stream holds a picture")
 
-// Decode returns the decoded data of a stream; if it is damaged, the data before the damage. It fails if the stream is a
-// picture or the budget is used up.
+// Decode returns the decoded data of a stream; if it is damaged, the data before the damage. It fails if the stream has the filter
+// of a picture format or the budget is used up.
 func (f *File) Decode(s *Stream) ([]byte, error) {
-	data := s.Raw
+	data, picture, _, err := f.Unwrap(s)
+	if err == nil && picture != "" {
+		err = errPicture
+	}
+	return data, err
+}
+
+// Unwrap is Decode for streams that may be pictures: it returns their data as they are in the picture format, the filter that
+// stands for it, and its parameters. The filter is "" where the data are decoded.
+func (f *File) Unwrap(s *Stream) (data []byte, picture Name, parm Dict, err error) {
+	data = s.Raw
 	filters := f.list(s.Dict["Filter"], s.Dict["F"])
 	parms := f.list(s.Dict["DecodeParms"], s.Dict["DP"])
 	if len(filters) > 8 {
@@ -22,21 +32,24 @@ func (f *File) Decode(s *Stream) ([]byte, error) {
 	}
 	for i, name := range filters {
 		if !f.Budget.check() {
-			return nil, f.Budget.Err()
+			return nil, "", nil, f.Budget.Err()
 		}
-		var parm Dict
+		parm = nil
 		if i < len(parms) {
 			parm = f.Dict(parms[i])
 		}
-		var err error
-		if data, err = f.filter(f.Name(name), data, parm); err != nil {
-			return nil, err
+		out, err := f.filter(f.Name(name), data, parm)
+		if errors.Is(err, errPicture) {
+			return data, f.Name(name), parm, nil
 		}
-		if !f.Budget.decode(len(data)) {
-			return nil, f.Budget.Err()
+		if err != nil {
+			return nil, "", nil, err
+		}
+		if data = out; !f.Budget.decode(len(data)) {
+			return nil, "", nil, f.Budget.Err()
 		}
 	}
-	return data, nil
+	return data, "", nil, nil
 }
 
 // list returns the first of the objects that is an array, or a single name or dictionary as an array.
