@@ -30,6 +30,10 @@ func (s seeing) Read(_ context.Context, in extract.Input) (*extract.Document, er
 	return d, err
 }
 
+func (seeing) Scanned(_ context.Context, in extract.Input, page extract.Scan) (*extract.Raster, error) {
+	return extract.Scanned(in, page)
+}
+
 // described is a fixture whose tables a model describes, and what readers and model were asked.
 type described struct {
 	*fixture
