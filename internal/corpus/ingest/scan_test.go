@@ -111,7 +111,7 @@ func TestScans(t *testing.T) {
 				return
 			}
 			stored, _ := b.store.Document(c.file)
-			if got := listed(stored.Metadata, stored.Parts); !strings.HasPrefix(got, c.want) {
+			if got := outlined(stored.Metadata, stored.Parts); !strings.HasPrefix(got, c.want) {
 				t.Errorf("the document is\n%s, want\n%s", got, c.want)
 			}
 		})
@@ -147,8 +147,8 @@ func (l *leaving) Recognise(ctx context.Context, r *extract.Raster) (string, err
 	return l.sizes.Recognise(ctx, r)
 }
 
-// listed returns the texts of parts with their pages, and the pages without text.
-func listed(metadata json.RawMessage, parts []document.Part) string {
+// outlined returns the texts of parts with their pages, and the pages without text.
+func outlined(metadata json.RawMessage, parts []document.Part) string {
 	var all []string
 	for i := range parts {
 		var m struct {
