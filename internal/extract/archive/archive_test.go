@@ -137,3 +137,20 @@ func TestOpenCut(t *testing.T) {
 		t.Errorf("cut behind an archive inside: %v", err)
 	}
 }
+
+// FuzzOpen proves that no archive makes reading its parts panic, or end otherwise than in their content or a refusal.
+func FuzzOpen(f *testing.F) {
+	f.Add(extracttest.Zip(f, map[string]string{"a.xml": `<?xml version="1.0"?><a><b c="d">e</b></a>`, "b/c.xml": "<a>"}))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		a, err := archive.Open(data)
+		if err == nil {
+			_, err = a.Read("b/c.xml")
+		}
+		if err == nil {
+			err = a.Each("a.xml", func(x *archive.XML, e xml.StartElement) { _ = archive.Attr(e, "c") + x.Text() })
+		}
+		if err != nil && !errors.Is(err, outline.ErrUnparsable) {
+			t.Fatal(err)
+		}
+	})
+}

@@ -20,6 +20,7 @@ func TestNew(t *testing.T) {
 			t.Errorf("%s: %v", kind, err)
 			continue
 		}
+		extracttest.Golden(t, "testdata/"+kind+".golden", doc)
 		text := extracttest.Dump(t, doc)
 		for _, want := range []string{"Granite (a rock) & more.", "The second zeta."} {
 			if strings.Count(text, want) != 1 {
