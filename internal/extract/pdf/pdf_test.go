@@ -184,6 +184,25 @@ func book(t testing.TB, pages int, packed bool) []byte {
 	return w.bytes(all...)
 }
 
+// TestReadManyPages proves that a file of five thousand pages is read to its end.
+func TestReadManyPages(t *testing.T) {
+	t.Parallel()
+	const pages = 5_000
+	w := newWriter()
+	var all []int
+	for i := range pages {
+		all = append(all, w.page(lay("F", 10, 50, 740, 12, fmt.Sprintf("Page %d tells of pump %d.", i+1, i)), ""))
+	}
+	doc, err := Read(w.bytes(all...), outline.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := doc.Sections[len(doc.Sections)-1]
+	if text := dump(doc.Sections, ""); doc.Metadata["Page-Count"] != pages || strings.Count(text, "tells of pump") != pages || last.Pages[len(last.Pages)-1].Page != pages {
+		t.Errorf("%v pages, %d of them with their text", doc.Metadata["Page-Count"], strings.Count(text, "tells of pump"))
+	}
+}
+
 func TestReadBook(t *testing.T) {
 	// Proves headings by size, pages of sections and parts, running heads left out, paragraphs across pages, properties;
 	// with plain and with packed objects, and when the cross references are missing or wrong.
