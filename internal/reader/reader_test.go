@@ -86,7 +86,8 @@ func misbehave() {
 		case "crash":
 			panic("as the file says")
 		case "spin":
-			for { //nolint:staticcheck // the point of it
+			//lint:ignore SA5002 that it spins is the point
+			for {
 			}
 		case "eat":
 			for all := [][]byte(nil); ; {
@@ -94,6 +95,7 @@ func misbehave() {
 				for i := 0; i < len(more); i += 4096 {
 					more[i] = 1
 				}
+				//lint:ignore SA4010 that it is kept is the point
 				all = append(all, more)
 			}
 		case "fall":

@@ -226,13 +226,6 @@ func (n *node) within(name string, visit func(*node)) {
 	})
 }
 
-// has reports whether there is an element of this name below n.
-func (n *node) has(name string) bool {
-	found := false
-	n.within(name, func(*node) { found = true })
-	return found
-}
-
 // mixed reports whether n has text of its own.
 func (n *node) mixed() bool {
 	for c := n.first; c != nil; c = c.next {
