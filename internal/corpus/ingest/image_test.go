@@ -38,15 +38,16 @@ func TestUploadPictures(t *testing.T) {
 	t.Parallel()
 	encode := func(width, height int) []byte {
 		var b bytes.Buffer
-		if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height))); err != nil {
+		if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height))); err != nil { // those of other sizes differ
 			t.Fatal(err)
 		}
 		return b.Bytes()
 	}
 	valve := extract.Picture{Page: 3, Title: "Valve", Caption: "Figure 1", Description: "a red valve", MIME: "text/html", Data: encode(64, 64)}
-	all := []extract.Picture{valve, {Description: "an icon", Data: encode(64, 63)}, {Description: "no picture", Data: []byte("<svg/>")}, {Description: "too large", Data: make([]byte, outline.MaxPictureBytes+1)}}
+	all := []extract.Picture{valve, {Description: "an icon", Data: encode(64, 63)}, {Description: "no picture", Data: []byte("<svg/>")}, {Description: "too large", Data: make([]byte, outline.MaxPictureBytes+1)},
+		{Data: valve.Data}, {Description: "the same valve", Data: valve.Data}}
 	for i := range outline.MaxPictures + 10 {
-		all = append(all, extract.Picture{Description: fmt.Sprint("number ", i), Data: encode(64, 64)})
+		all = append(all, extract.Picture{Description: fmt.Sprint("number ", i), Data: encode(64+i, 65)})
 	}
 	store := documenttest.New(corpus.Corpus{Key: "manuals", Enabled: true})
 	service := ingest.New(ingest.Config{
@@ -72,7 +73,7 @@ func TestUploadPictures(t *testing.T) {
 			texts = append(texts, p.Text)
 		}
 	}
-	for _, want := range []string{"an icon", "no picture", "too large", fmt.Sprint("number ", outline.MaxPictures)} {
+	for _, want := range []string{"an icon", "no picture", "too large", "the same valve", fmt.Sprint("number ", outline.MaxPictures)} {
 		if !slices.Contains(texts, want) {
 			t.Errorf("%q is not text: %q", want, texts)
 		}
