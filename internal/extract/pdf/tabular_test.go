@@ -19,6 +19,7 @@ type sample struct {
 	ruled   string // "grid", "filled", "rows", "book" (above, below the header, below), "columns" or ""
 	numbers bool   // columns but the first are set to the right
 	tight   bool
+	middle  bool // texts stand in the middle of the height of their rows
 }
 
 const letter = 0.5 // the width of all characters of Plain, in sizes of the font
@@ -96,7 +97,11 @@ func (s *sample) draw(x, y, size float64) (string, float64) {
 				if s.numbers && c > 0 {
 					left = at[right] - pad - float64(len(l))*letter*size
 				}
-				b.WriteString(show(font, size, left, tops[r]-0.3*size-(float64(n)+0.8)*1.2*size, l))
+				down := 0.0
+				if s.middle {
+					down = (tops[r] - tops[below] - 0.6*size - float64(1+strings.Count(text, "|"))*1.2*size) / 2
+				}
+				b.WriteString(show(font, size, left, tops[r]-0.3*size-down-(float64(n)+0.8)*1.2*size, l))
 			}
 		}
 	}
@@ -247,6 +252,17 @@ func samples(kind string, r *rand.Rand) sample {
 				s.rows[n][1] += "|" + phrase(r, 1)
 			}
 		}
+	case "middle":
+		s.ruled, s.numbers, s.middle = []string{"book", "rows", "grid", ""}[r.IntN(4)], false, true
+		for n := range s.rows {
+			if n > 0 && r.IntN(2) == 0 {
+				c := 1 + r.IntN(columns-1)
+				s.rows[n][c] = phrase(r, 2) + "|" + phrase(r, 2)
+				if r.IntN(2) == 0 {
+					s.rows[n][c] += "|" + phrase(r, 1)
+				}
+			}
+		}
 	case "gaps":
 		for n := range s.rows {
 			for c := range s.rows[n] {
@@ -262,7 +278,7 @@ func samples(kind string, r *rand.Rand) sample {
 
 func TestGeneratedTables(t *testing.T) {
 	t.Parallel() // Proves that tables of every make are found, cell by cell, between paragraphs that stay text.
-	for _, kind := range []string{"grid", "filled", "rows", "columns", "book", "bare", "spans", "lines in cells", "gaps"} {
+	for _, kind := range []string{"grid", "filled", "rows", "columns", "book", "bare", "spans", "lines in cells", "middle", "gaps"} {
 		var want, got []string
 		for seed := range uint64(60) {
 			r := rand.New(rand.NewPCG(seed, 7))
@@ -295,7 +311,7 @@ func TestGeneratedTables(t *testing.T) {
 			}
 			want, got = append(want, cells...), append(got, has...)
 			text := allText(doc.Sections)
-			if strings.Count(text, "first paragraph") != 3 || strings.Count(text, "last paragraph") != 3 || len(found) == 1 && strings.Contains(text, "Col B") {
+			if strings.Count(text, "first paragraph") != 3 || strings.Count(text, "last paragraph") != 3 || len(found) == 1 && kind != "middle" && strings.Contains(text, "Col B") {
 				t.Errorf("%s %d: the text is %q", kind, seed, text)
 			}
 		}
@@ -408,15 +424,28 @@ func TestNoTables(t *testing.T) {
 		entries += show("P", 10, 50, y, phrase(r, 2)+strings.Repeat(" .", 30)) + show("P", 10, 500, y, fmt.Sprint(n*7+1))
 		letterhead += show("P", 10, 50, y, phrase(r, 6+r.IntN(4))+".")
 	}
+	apart := func(x, y float64) (all string) { // paragraphs of five lines
+		for n := range 6 {
+			all += stack(x, y-70*float64(n), 10, prose(5, 6)...)
+		}
+		return all
+	}
+	lists := ""
+	for n, l := range []string{"Foxes", "Wolves", "Bears", "Lynxes"} {
+		lists += show("P", 10, 50, 700-14*float64(n), fmt.Sprint(n+1, ". ", l)) + show("P", 10, 220, 700-14*float64(n), "- "+l) + show("P", 10, 390, 700-14*float64(n), "- of "+l)
+	}
 	pages := map[string]string{
-		"two columns":   stack(50, 700, 10, prose(30, 6)...) + stack(320, 700, 10, prose(30, 6)...),
-		"three columns": stack(40, 700, 8, prose(40, 5)...) + stack(220, 700, 8, prose(40, 5)...) + stack(400, 700, 8, prose(40, 5)...),
-		"a short one":   stack(50, 700, 10, prose(30, 6)...) + stack(320, 700, 10, prose(9, 6)...),
-		"a rule":        stack(50, 700, 10, prose(30, 6)...) + stack(320, 700, 10, prose(30, 6)...) + stroke(300, 350, 300, 720),
-		"a frame":       stack(60, 700, 10, prose(20, 6)...) + stroke(50, 720, 550, 720) + stroke(50, 400, 550, 400) + stroke(50, 400, 50, 720) + stroke(550, 400, 550, 720),
-		"a list":        items,
-		"contents":      entries,
-		"lines":         letterhead,
+		"paragraphs beside others":  apart(50, 700) + apart(320, 700),
+		"paragraphs between others": apart(50, 700) + apart(320, 694),
+		"lists beside each other":   lists,
+		"two columns":               stack(50, 700, 10, prose(30, 6)...) + stack(320, 700, 10, prose(30, 6)...),
+		"three columns":             stack(40, 700, 8, prose(40, 5)...) + stack(220, 700, 8, prose(40, 5)...) + stack(400, 700, 8, prose(40, 5)...),
+		"a short one":               stack(50, 700, 10, prose(30, 6)...) + stack(320, 700, 10, prose(9, 6)...),
+		"a rule":                    stack(50, 700, 10, prose(30, 6)...) + stack(320, 700, 10, prose(30, 6)...) + stroke(300, 350, 300, 720),
+		"a frame":                   stack(60, 700, 10, prose(20, 6)...) + stroke(50, 720, 550, 720) + stroke(50, 400, 550, 400) + stroke(50, 400, 50, 720) + stroke(550, 400, 550, 720),
+		"a list":                    items,
+		"contents":                  entries,
+		"lines":                     letterhead,
 		"a chart": stroke(100, 300, 100, 600) + stroke(100, 300, 500, 300) + stroke(100, 400, 500, 400) + stroke(100, 500, 500, 500) + stroke(300, 300, 300, 600) +
 			show("P", 8, 80, 300, "0") + show("P", 8, 80, 400, "10") + show("P", 8, 80, 500, "20") + show("P", 8, 295, 285, "2020") + show("P", 8, 495, 285, "2025"),
 	}

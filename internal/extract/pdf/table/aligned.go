@@ -54,6 +54,9 @@ func (f *finder) run(lines []line, from int) int {
 			end, single = i+1, 0
 			continue
 		}
+		if beside(a, b) {
+			continue
+		}
 		if single++; single > 3 {
 			break
 		}
@@ -69,6 +72,9 @@ func (f *finder) run(lines []line, from int) int {
 	}
 	return end
 }
+
+// beside reports whether a line stands so close below another that they are of cells beside each other, as no lines of prose are.
+func beside(a, b *line) bool { return a.y-b.y < 0.95*min(a.size, b.size) }
 
 // between reports whether a table that was found already stands between two heights.
 func (f *finder) between(top, bottom float32) bool {
