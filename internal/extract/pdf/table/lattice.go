@@ -23,9 +23,20 @@ func (f *finder) lattices() {
 			return (o.X1-o.X0)*(o.Y1-o.Y0) > (all[i].X1-all[i].X0)*(all[i].Y1-all[i].Y0) &&
 				o.X0 <= all[i].X0+near && o.X1 >= all[i].X1-near && o.Y0 <= all[i].Y0+near && o.Y1 >= all[i].Y1-near
 		})
-		if !inside {
+		if inside {
+			continue
+		}
+		if f.leave(&all[i]); f.sound(&all[i]) {
 			f.add(all[i])
 		}
+	}
+}
+
+// leave takes the words out of a table that are in another one already: rules may lie over each other without meeting.
+func (f *finder) leave(t *Table) {
+	for i := range t.Cells {
+		c := &t.Cells[i]
+		c.Words = slices.DeleteFunc(c.Words, func(w int) bool { return f.taken[w] })
 	}
 }
 
