@@ -34,7 +34,7 @@ func main() {
 	samples := flag.String("samples", "../shared/data/parse-samples", "folder of sample files")
 	only := flag.String("only", "", "kinds of files, separated by commas; all if empty")
 	list := flag.Bool("list", false, "show the words that are missing, too")
-	part := flag.String("part", "words", "what is measured: words (and cells), time (of the processor, beside pdftotext and the encoder), tables (of PDF, beside pdfplumber, and words beside pdftotext), or load (of a service that indexes many files)")
+	part := flag.String("part", "words", "what is measured: words (and cells), time (of the processor, beside pdftotext and the encoder), tables (of PDF, beside pdfplumber, and words beside pdftotext), ocr (text recognised in pictures, beside tesseract by hand), or load (of a service that indexes many files)")
 	python := flag.String("python", "", "a Python that has pdfplumber, for the part tables")
 	files := flag.Int("files", 10_000, "files of the part load")
 	flag.Parse()
@@ -46,6 +46,8 @@ func main() {
 		err = times(*binary, *samples)
 	case "tables":
 		err = tables(*binary, *samples, *python)
+	case "ocr":
+		err = recognition(*binary, *samples)
 	case "load":
 		err = load(*binary, *files)
 	default:

@@ -34,8 +34,11 @@ func Page(lines ...string) *image.Gray {
 	return out
 }
 
-// Scanned returns a PDF whose pages are pictures, and as texts those that are strings.
-func Scanned(pages ...any) []byte {
+// Scanned returns a PDF whose pages are pictures at 300 dots per inch, and as texts those that are strings.
+func Scanned(pages ...any) []byte { return ScannedAt(300, pages...) }
+
+// ScannedAt is Scanned for pictures of another resolution.
+func ScannedAt(dpi float64, pages ...any) []byte {
 	var objects []string
 	add := func(format string, args ...any) int {
 		objects = append(objects, fmt.Sprintf(format, args...))
@@ -52,10 +55,10 @@ func Scanned(pages ...any) []byte {
 			content = fmt.Sprintf("BT /F 10 Tf 40 700 Td (%s) Tj ET", v)
 		case image.Image:
 			var b bytes.Buffer
-			_ = jpeg.Encode(&b, v, nil) // into memory
+			_ = jpeg.Encode(&b, v, &jpeg.Options{Quality: 90}) // into memory
 			s := v.Bounds().Size()
 			n := add("<</Type/XObject/Subtype/Image/Width %d/Height %d/ColorSpace/DeviceGray/BitsPerComponent 8/Filter/DCTDecode/Length %d>>\nstream\n%s\nendstream", s.X, s.Y, b.Len(), b.String())
-			content, resources = fmt.Sprintf("q %g 0 0 %g 40 100 cm /I Do Q", float64(s.X)*72/300, float64(s.Y)*72/300), fmt.Sprintf("/XObject<</I %d 0 R>>", n)
+			content, resources = fmt.Sprintf("q %g 0 0 %g 40 100 cm /I Do Q", float64(s.X)*72/dpi, float64(s.Y)*72/dpi), fmt.Sprintf("/XObject<</I %d 0 R>>", n)
 		}
 		n := add("<</Length %d>>\nstream\n%s\nendstream", len(content), content)
 		kids += fmt.Sprintf("%d 0 R ", add("<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents %d 0 R/Resources<<%s>>>>", n, resources))
