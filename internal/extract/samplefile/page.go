@@ -2,10 +2,10 @@ package samplefile
 
 import (
 	"bytes"
+	"compress/zlib"
 	"fmt"
 	"image"
 	"image/draw"
-	"image/jpeg"
 
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/gofont/goregular"
@@ -53,11 +53,13 @@ func ScannedAt(dpi float64, pages ...any) []byte {
 		switch v := p.(type) {
 		case string:
 			content = fmt.Sprintf("BT /F 10 Tf 40 700 Td (%s) Tj ET", v)
-		case image.Image:
+		case *image.Gray:
 			var b bytes.Buffer
-			_ = jpeg.Encode(&b, v, &jpeg.Options{Quality: 90}) // into memory
-			s := v.Bounds().Size()
-			n := add("<</Type/XObject/Subtype/Image/Width %d/Height %d/ColorSpace/DeviceGray/BitsPerComponent 8/Filter/DCTDecode/Length %d>>\nstream\n%s\nendstream", s.X, s.Y, b.Len(), b.String())
+			z := zlib.NewWriter(&b)
+			_, _ = z.Write(v.Pix) // into memory
+			_ = z.Close()
+			s := v.Rect.Size()
+			n := add("<</Type/XObject/Subtype/Image/Width %d/Height %d/ColorSpace/DeviceGray/BitsPerComponent 8/Filter/FlateDecode/Length %d>>\nstream\n%s\nendstream", s.X, s.Y, b.Len(), b.String())
 			content, resources = fmt.Sprintf("q %g 0 0 %g 40 100 cm /I Do Q", float64(s.X)*72/dpi, float64(s.Y)*72/dpi), fmt.Sprintf("/XObject<</I %d 0 R>>", n)
 		}
 		n := add("<</Length %d>>\nstream\n%s\nendstream", len(content), content)
