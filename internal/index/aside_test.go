@@ -196,10 +196,10 @@ func TestFewRowsAtRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := index.Config{Dir: filepath.Join(t.TempDir(), "index"), Epoch: 8, Encoder: "e", Schema: newSchema(t), Dim: dim, Dimensions: 1,
 			Merges: compact.NewScheduler(10 * time.Minute), Notify: func(event string, err error) { t.Errorf("%s: %v", event, err) }}
-		merges := 0
+		var merges atomic.Int64
 		cfg.Files.Before = func(step segment.Step, _ string) error {
 			if step == segment.Room {
-				merges++
+				merges.Add(1)
 				time.Sleep(2 * time.Minute)
 			}
 			return nil
@@ -212,8 +212,8 @@ func TestFewRowsAtRest(t *testing.T) {
 			must(t, x.Apply([]index.Change{{Seq: 61 + no, Op: index.Put, No: 100 + no, Doc: &sampleDocs(100+no, 101+no)[0]}}))
 			time.Sleep(time.Hour)
 		}
-		if merges < 10 || merges > 16 {
-			t.Errorf("%d merges in a day", merges)
+		if n := merges.Load(); n < 10 || n > 16 {
+			t.Errorf("%d merges in a day", n)
 		}
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
