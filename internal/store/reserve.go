@@ -27,7 +27,11 @@ type reserve struct {
 	tell func(full bool) // of a disk that becomes full, and of one that is so no more
 	full atomic.Bool     // the file was cut short for it
 
-	mu   sync.Mutex   // held while the file is written or cut short
+	// freeing is held for reading by what frees space, and for writing by attempts to write the file whole: those take all the
+	// room that is left, for a moment.
+	freeing sync.RWMutex
+
+	mu   sync.Mutex   // held while the file is written or cut short; taken after freeing
 	cuts atomic.Int64 // how often it was cut short
 }
 
@@ -75,6 +79,8 @@ func (r *reserve) refuse(ctx context.Context) error {
 	if !r.full.Load() || room.Frees(ctx) {
 		return nil
 	}
+	r.freeing.Lock()
+	defer r.freeing.Unlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.full.Load() {
@@ -85,6 +91,18 @@ func (r *reserve) refuse(ctx context.Context) error {
 		r.tell(false)
 	}
 	return nil
+}
+
+// free runs a write that frees space, and once more when it has met the disk full and there is more room than it had.
+func (r *reserve) free(write func() error) error {
+	r.freeing.RLock()
+	defer r.freeing.RUnlock()
+	cuts := r.cuts.Load()
+	err := write()
+	if r.relieved(err, cuts) {
+		err = write()
+	}
+	return err
 }
 
 // met reports whether err means that the disk is full and cutting the file short has made room.

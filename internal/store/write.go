@@ -24,10 +24,13 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 	if err := db.reserve.refuse(ctx); err != nil {
 		return err
 	}
-	cuts := db.reserve.cuts.Load()
-	err := db.writer.write(ctx, fn)
-	if db.reserve.relieved(err, cuts) && room.Frees(ctx) {
-		err = db.writer.write(ctx, fn)
+	write := func() error { return db.writer.write(ctx, fn) }
+	if room.Frees(ctx) {
+		return Translate(db.reserve.free(write))
+	}
+	err := write()
+	if isFull(err) {
+		db.reserve.give(startReserve)
 	}
 	return Translate(err)
 }

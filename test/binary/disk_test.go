@@ -1,6 +1,7 @@
 package binary
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -128,6 +129,46 @@ func TestStartOnFullDisk(t *testing.T) {
 	sees(t, c, known)
 	mustStop(t, p)
 	sees(t, testkit.StartBinary(t, dir).Client(), known)
+}
+
+// TestDeletionsBesideRefusals proves that the room that a full disk keeps for deletions is theirs also while other clients try to
+// write.
+func TestDeletionsBesideRefusals(t *testing.T) {
+	t.Parallel()
+	disk := smallDisk(t, 16<<20)
+	dir := filepath.Join(disk, "data")
+	p := testkit.StartBinary(t, dir)
+	c := p.Client()
+	createFull(t, c)
+	known := []bool{true, true, true}
+	for i := range known {
+		c.Must(t, http.StatusCreated, "POST", "/v2/corpora/full/documents", heavy(i))
+	}
+	mustStop(t, p)
+	fill(t, filepath.Join(disk, "filler"), 1<<40)
+	p = testkit.StartBinary(t, dir)
+	c = p.Client()
+	refusedToAdd(t, c)
+	ctx, stop := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	for i := range 3 {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				status, _, err := c.Do("PATCH", "/v2/corpora/full", map[string]any{"description": fmt.Sprint(i)})
+				if err != nil || status != http.StatusServiceUnavailable {
+					t.Errorf("a write to a full disk is answered %d (%v), want 503", status, err)
+					return
+				}
+			}
+		})
+	}
+	for i := range known {
+		c.Must(t, http.StatusNoContent, "DELETE", "/v2/corpora/full/documents/"+heavyID(i), nil)
+		known[i] = false
+	}
+	stop()
+	group.Wait()
+	sees(t, c, known)
 }
 
 // writeUntilFull writes heavy documents after the known ones, from several clients at once so that writes share
