@@ -224,6 +224,47 @@ func TestFewRowsAtRest(t *testing.T) {
 	})
 }
 
+// TestWritesAfterFilling proves that an index that was just filled is merged into one segment at once, and not again and again while
+// rows are written one by one.
+func TestWritesAfterFilling(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cfg := index.Config{Dir: filepath.Join(t.TempDir(), "index"), Epoch: 8, Encoder: "e", Schema: newSchema(t), Dim: dim, Dimensions: 1,
+			Merges: compact.NewScheduler(10 * time.Minute), Notify: func(event string, err error) { t.Errorf("%s: %v", event, err) }}
+		var merges atomic.Int64
+		cfg.Files.Before = func(step segment.Step, _ string) error {
+			if step == segment.Room {
+				merges.Add(1)
+				time.Sleep(10 * time.Second)
+			}
+			return nil
+		}
+		x, err := index.Open(cfg)
+		must(t, err)
+		x.SealAt(40, 0)
+		batches := slices.Collect(slices.Chunk(sampleDocs(1, 201), 40))
+		must(t, x.Replace(200, func() (docs []index.Document, err error) {
+			if len(batches) > 0 {
+				docs, batches = batches[0], batches[1:]
+			}
+			return docs, nil
+		}))
+		if n := x.Stats().Segments; n != 5 {
+			t.Fatalf("filled with %d segments", n)
+		}
+		for no := range int64(30) {
+			must(t, x.Apply([]index.Change{{Seq: 201 + no, Op: index.Put, No: 300 + no, Doc: &sampleDocs(300+no, 301+no)[0]}}))
+			time.Sleep(5 * time.Second)
+		}
+		synctest.Wait()
+		// The first merge takes what was filled; further ones take what was written, a tier at a time.
+		if each := x.Stats().Each; merges.Load() > 3 || each[0].Rows < 400 || len(each) > 16 {
+			t.Errorf("%d merges lead to %+v", merges.Load(), each)
+		}
+		must(t, x.Close())
+	})
+}
+
 // TestFillingPauses proves that an index which is filled beside another one pauses again and again, and that an error of a pause
 // ends the filling and changes nothing.
 func TestFillingPauses(t *testing.T) {

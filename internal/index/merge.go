@@ -82,7 +82,7 @@ func (x *Index) beginMerge(pause func() error, rest bool) (m *merging, done bool
 		return nil, false, nil
 	case err != nil:
 		return nil, false, err
-	case rest && x.unsettled(d):
+	case rest && !x.disk.filled && x.unsettled(d):
 		return nil, true, x.settle(d)
 	}
 	due := x.due(d, rest)
@@ -119,7 +119,7 @@ func (x *Index) due(d *draft, rest bool) (in []*view) {
 	}
 	first, then := compact.Due, compact.AtRest
 	if x.disk.filled {
-		first, then = then, first
+		first, then = compact.Filled, compact.Due
 	}
 	at := first(sizes)
 	if at == nil && rest {

@@ -103,6 +103,23 @@ func AtRest(sizes []Size) []int {
 	return nil
 }
 
+// Filled returns the places of the segments that are to be merged into one at once in an index that was just filled: those of
+// AtRest, unless most of them is one segment already, as when a few rows were written since; nil then.
+func Filled(sizes []Size) []int {
+	at := AtRest(sizes)
+	if at == nil {
+		return nil
+	}
+	var sum Size
+	for _, i := range at {
+		sum = sum.plus(sizes[i])
+	}
+	if largest := sizes[at[0]].Live; sum.Live-largest < sum.Live/fanIn {
+		return nil
+	}
+	return at
+}
+
 func (s Size) plus(o Size) Size { return Size{Live: s.Live + o.Live, Bytes: s.Bytes + o.Bytes} }
 
 // fits reports whether one segment can hold so much.

@@ -148,6 +148,22 @@ func TestAtRest(t *testing.T) {
 	}
 }
 
+// Proves that an index that was just filled is merged at once as at rest, but not for the sake of few rows that came since.
+func TestFilled(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ live, want []int }{
+		{nil, nil}, {[]int{5}, nil},
+		{[]int{16_384, 16_384, 16_384, 900}, []int{2, 1, 0, 3}},
+		{[]int{1_000_000, 16_384, 7}, nil},
+		{[]int{1_000_000, 16_384, 150_000}, []int{0, 2, 1}},
+		{[]int{compact.MaxRows, 700_000, 700_000}, []int{2, 1}},
+	} {
+		if got := compact.Filled(sizes(c.live...)); !slices.Equal(got, c.want) {
+			t.Errorf("of %v are merged %v, want %v", c.live, got, c.want)
+		}
+	}
+}
+
 // Proves that a segment is written anew when more than a fifth of it is deleted, before others are merged.
 func TestWorn(t *testing.T) {
 	t.Parallel()
