@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/extract/outline"
+	"quarry/internal/extract/pdf/embedded"
 	"quarry/internal/extract/pdf/info"
 	"quarry/internal/extract/pdf/pagetree"
 )
@@ -19,16 +20,16 @@ const (
 	maxLevel   = 6
 )
 
-// build returns the sections of a file. The headings are the paragraphs that bookmarks lead to, if most bookmarks are
+// build adds the sections of a file to b. The headings are the paragraphs that bookmarks lead to, if most bookmarks are
 // found in the text, and otherwise those that stand out by font size and weight.
-func build(all []paragraph, marks []info.Bookmark, scans []outline.Recognised) *outline.Builder {
+func build(b *outline.Builder, all []paragraph, marks []info.Bookmark, scans []outline.Recognised, pictures *embedded.Pictures) {
 	levels := byBookmarks(all, marks)
 	if levels == nil {
 		levels = byLetters(all)
 	}
-	b := &outline.Builder{}
 	for i := range all {
 		p := &all[i]
+		pictures.Place(b, p.page)
 		scans = between(b, scans, p.page)
 		b.Page(p.page)
 		switch {
@@ -42,8 +43,8 @@ func build(all []paragraph, marks []info.Bookmark, scans []outline.Recognised) *
 			b.Paragraph(p.text, p.breaks...)
 		}
 	}
+	pictures.Place(b, pagetree.Most+1)
 	between(b, scans, pagetree.Most+1)
-	return b
 }
 
 // plain returns the letters and digits of s in lower case, by which texts are compared with bookmarks.

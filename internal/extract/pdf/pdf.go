@@ -13,6 +13,7 @@ import (
 	"fmt"
 
 	"quarry/internal/extract/outline"
+	"quarry/internal/extract/pdf/embedded"
 	"quarry/internal/extract/pdf/font"
 	"quarry/internal/extract/pdf/info"
 	"quarry/internal/extract/pdf/pagetree"
@@ -49,11 +50,16 @@ func parse(data []byte, o outline.Options, budget *syntax.Budget) (*outline.Docu
 	sheets := make([]sheet, len(pages))
 	letters := 0
 	var scans scanned
+	var pictures embedded.Pictures
 	for i := range pages {
 		p := paint(f, &pages[i], fonts, o.Tables)
 		letters += len(p.glyphs)
 		sheets[i] = arrange(p.glyphs, p.ruler, budget)
-		if len(sheets[i].lines)+len(sheets[i].tables) == 0 && scan.Worth(f, p.images) {
+		if len(sheets[i].lines)+len(sheets[i].tables) > 0 {
+			if o.Pictures {
+				pictures.Add(f, p.images, i+1)
+			}
+		} else if scan.Worth(f, p.images) {
 			scans.add(i+1, o)
 		}
 	}
@@ -80,7 +86,8 @@ func parse(data []byte, o outline.Options, budget *syntax.Budget) (*outline.Docu
 	if o.Tables {
 		doc.Searched = len(sheets)
 	}
-	b := build(paragraphs, marks, scans.read)
+	b := &outline.Builder{Options: o}
+	build(b, paragraphs, marks, scans.read, &pictures)
 	doc.Sections = b.Sections()
 	title, _ := doc.Metadata["title"].(string)
 	doc.Title = cmp.Or(title, cover(paragraphs), b.Title())

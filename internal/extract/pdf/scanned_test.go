@@ -235,3 +235,41 @@ func FuzzRaster(f *testing.F) {
 		}
 	})
 }
+
+// TestReadEmbedded proves that the JPEG pictures of pages with text come with the section that their page ends with, each once, where
+// they are wanted, and that scans and other pictures do not.
+func TestReadEmbedded(t *testing.T) {
+	t.Parallel()
+	var coded bytes.Buffer
+	if err := jpeg.Encode(&coded, &image.Gray{Pix: halves(), Stride: side, Rect: image.Rect(0, 0, side, side)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	photo := [2]string{"/ColorSpace/DeviceGray/BitsPerComponent 8/Filter[/ASCIIHexDecode/DCTDecode]", fmt.Sprintf("%x>", coded.String())}
+	const draw = "q 300 0 0 300 0 0 cm /A Do /A Do /B Do Q "
+	w := newWriter()
+	data := w.bytes(
+		w.scanPage(draw+lay("F", 18, 50, 700, 12, "Valves")+lay("F", 10, 50, 600, 12, "The text of the first page, which is set in the usual size."), "", photo, grey(halves())),
+		w.scanPage(lay("F", 18, 50, 700, 12, "Pumps")+lay("F", 10, 50, 600, 12, "The text of the second page, which is set in the usual size."), ""),
+		w.scanPage(draw, "", photo, photo))
+	for _, wanted := range []bool{true, false} {
+		doc, err := Read(data, outline.Options{Pictures: wanted})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range doc.Sections {
+			for _, p := range s.Pictures {
+				if got = append(got, fmt.Sprint(s.Title, " ", p.Page, " ", p.MIME)); !bytes.Equal(p.Data, coded.Bytes()) {
+					t.Error("other bytes")
+				}
+			}
+		}
+		want := []string{"Valves 1 image/jpeg"}
+		if !wanted {
+			want = nil
+		}
+		if !slices.Equal(got, want) || len(doc.Scans) != 1 {
+			t.Errorf("%v %v, want %v", got, doc.Scans, want)
+		}
+	}
+}
