@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"quarry/internal/index/rows"
 	"quarry/internal/text/lang"
 )
 
@@ -13,9 +12,7 @@ func (s *Snapshot) Languages() (out []lang.Count, err error) {
 	defer s.guard(&err)()
 	parts := map[string]int{}
 	for i, v := range s.st.views {
-		for w := v.Stems.Prefix(rows.LanguageMark); w.Next(); {
-			parts[string(w.Term[len(rows.LanguageMark):])] += s.st.lexical.Segments[i].DF(w.Ordinal)
-		}
+		v.Languages(s.st.lexical.Segments[i].DF, parts)
 	}
 	for code, n := range parts {
 		if n > 0 {

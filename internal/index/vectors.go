@@ -11,12 +11,7 @@ func (s *Snapshot) Vectors(parts []search.Hit) (out [][]float32, err error) {
 	}
 	for i, p := range parts {
 		for _, v := range s.st.views {
-			d, ok := v.Find(p.No)
-			if !ok {
-				continue
-			}
-			from, to := v.Run(d)
-			if row := from + p.Ord; row < to && v.IsLive(row) && v.OrdOf(row) == p.Ord { // parts are in order, without gaps
+			if row, ok := v.RowOf(p.No, p.Ord); ok {
 				out[i] = v.Vectors.Vector(row)
 			}
 		}

@@ -100,6 +100,24 @@ func (v *View) Unheld(to []*segment.File) []*segment.File {
 	return to
 }
 
+// Languages adds the number of live parts of each language to parts, by its code; live counts the live rows with a stem.
+func (v *View) Languages(live func(stem int) int, parts map[string]int) {
+	for w := v.Stems.Prefix(rows.LanguageMark); w.Next(); {
+		parts[string(w.Term[len(rows.LanguageMark):])] += live(w.Ordinal)
+	}
+}
+
+// RowOf returns the live row of a part of a document, if there is one.
+func (v *View) RowOf(no int64, ord int) (row int, ok bool) {
+	d, ok := v.Find(no)
+	if !ok {
+		return 0, false
+	}
+	from, to := v.Run(d)
+	row = from + ord // parts are in order, without gaps
+	return row, row < to && v.IsLive(row) && v.OrdOf(row) == ord
+}
+
 // Guard guards what is done with views against faults in their files: segment.Guard.
 func Guard(err *error, views []*View) func() {
 	return segment.Guard(err, false, func() []*segment.File { return files(views) })
