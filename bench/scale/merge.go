@@ -47,19 +47,20 @@ func (b *bench) merge() error {
 	if _, err := query(p, allKey, questions[0], nil); err != nil { // which rebuilds the index
 		return err
 	}
-	// First tiers are merged, then what they leave as soon as the index has rested.
-	first, err := b.beside(p, questions, false)
+	// What was just filled is merged into one segment at once: until then every vector is scanned. With what is written
+	// meanwhile it is merged again as soon as it has rested.
+	filled, err := b.beside(p, questions)
 	if err != nil {
 		return err
 	}
-	if err := b.forget(p, first.ids); err != nil {
+	if err := b.merging(p); err != nil {
 		return err
 	}
-	whole, err := b.beside(p, questions, true)
+	again, err := b.beside(p, questions)
 	if err != nil {
 		return err
 	}
-	if err := b.forget(p, whole.ids); err != nil { // the folder is kept, as it was
+	if err := b.forget(p, append(filled.ids, again.ids...)); err != nil { // the folder is kept, as it was
 		return err
 	}
 	if _, err := b.rest(p, allKey); err != nil {
@@ -81,7 +82,7 @@ func (b *bench) merge() error {
 	for _, m := range []struct {
 		name string
 		meanwhile
-	}{{"tiers are merged", first}, {"all is merged into one", whole}} {
+	}{{"what was filled is merged", filled}, {"all is merged again", again}} {
 		times(fmt.Sprintf("while %s, %v", m.name, m.took.Round(time.Second)), m.asked)
 		times("writes meanwhile", m.seconds)
 		fmt.Printf("\np95 ÷ idle: %.2f (bar 2); most anonymous memory %s\n\n", table.Quantile(m.asked, 0.95)/table.Quantile(idle, 0.95), table.Megabytes(m.anonymous))
@@ -97,14 +98,23 @@ type meanwhile struct {
 	writes
 }
 
-// beside asks and writes while merges run. With wait it begins with the next merge, which comes after a rest.
-func (b *bench) beside(p *service.Process, questions []string, wait bool) (out meanwhile, err error) {
-	for now, err := (state{}), error(nil); wait && now.State != "merging"; now, err = indexState(p, allKey) {
-		if err != nil || b.ctx.Err() != nil {
-			return out, errors.Join(err, b.ctx.Err())
+// merging waits for the merge that comes after a rest.
+func (b *bench) merging(p *service.Process) error {
+	for range 10 * 60 * 10 {
+		now, err := indexState(p, allKey)
+		if err != nil || now.State == "merging" {
+			return err
+		}
+		if err := b.ctx.Err(); err != nil {
+			return err
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
+	return errors.New("an index with rows of its own in memory was not merged at rest")
+}
+
+// beside asks and writes while merges run.
+func (b *bench) beside(p *service.Process, questions []string) (out meanwhile, err error) {
 	ctx, stop := context.WithCancel(b.ctx)
 	defer stop()
 	var group sync.WaitGroup

@@ -17,8 +17,8 @@ type disk struct {
 	saved  *state // what the manifest lists; nil without files
 	when   compact.Threshold
 	filed  bool // there is a folder
-	filled bool // Replace was the last to write many rows: they are merged at once, not tier by tier
 
+	filled atomic.Bool // what Replace wrote is merged, or to be, all at once and not tier by tier; changed with the lock of writers
 	behind atomic.Bool // what is in memory is to be saved beside writers
 	saving bool        // that is being done
 	aside  bool        // it is done also without a scheduler, for tests

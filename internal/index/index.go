@@ -240,7 +240,7 @@ func (x *Index) Replace(seq int64, next func() ([]Document, error)) (err error) 
 		if err := x.saveRebuilt(d); err != nil {
 			x.notify(EventUnsaved, err)
 		}
-		x.disk.filled = x.disk.saved != nil
+		x.disk.filled.Store(x.disk.saved != nil && x.task != nil)
 	}
 	x.plan()
 	return nil

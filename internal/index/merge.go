@@ -82,7 +82,7 @@ func (x *Index) beginMerge(pause func() error, rest bool) (m *merging, done bool
 		return nil, false, nil
 	case err != nil:
 		return nil, false, err
-	case rest && !x.disk.filled && x.unsettled(d):
+	case rest && !x.disk.filled.Load() && x.unsettled(d):
 		return nil, true, x.settle(d)
 	}
 	due := x.due(d, rest)
@@ -93,7 +93,7 @@ func (x *Index) beginMerge(pause func() error, rest bool) (m *merging, done bool
 	for _, v := range due {
 		saved := x.disk.saved.view(v.Home)
 		worn := compact.Worn(saved.Rows, saved.LiveRows)
-		if (rest && !x.disk.filled || len(due) == 1 && !worn) && v.Dirty+v.Fresh > 0 {
+		if (rest && !x.disk.filled.Load() || len(due) == 1 && !worn) && v.Dirty+v.Fresh > 0 {
 			return nil, true, x.saveFirst() // else the result would be as worn as before
 		}
 		in = append(in, saved)
@@ -118,7 +118,7 @@ func (x *Index) due(d *draft, rest bool) (in []*view) {
 		}
 	}
 	first, then := compact.Due, compact.AtRest
-	if x.disk.filled {
+	if x.disk.filled.Load() {
 		first, then = compact.Filled, compact.Due
 	}
 	at := first(sizes)
@@ -259,13 +259,13 @@ func (m *merging) end() {
 // work merges what is due, one merge at a time, and returns when the next is due.
 func (x *Index) work(ctx context.Context, pause func() error) time.Time {
 	x.write.Lock()
-	began, filled := time.Now(), x.disk.filled
+	began, filled := time.Now(), x.disk.filled.Load()
 	rest := filled || !began.Before(x.disk.rest.At())
 	x.write.Unlock()
 	done, err := x.Merge(pause, rest)
 	x.write.Lock()
 	defer x.write.Unlock()
-	x.disk.filled = x.disk.filled && (done || err != nil)
+	x.disk.filled.Store(filled && done && err == nil)
 	switch {
 	case ctx.Err() != nil:
 		return time.Time{}
@@ -304,7 +304,7 @@ func (x *Index) next() (at time.Time) {
 	switch {
 	case err != nil:
 		return time.Time{}
-	case x.disk.filled || x.disk.behind.Load() || x.due(d, false) != nil:
+	case x.disk.filled.Load() || x.disk.behind.Load() || x.due(d, false) != nil:
 		at = time.Now()
 	case x.unsettled(d) || x.due(d, true) != nil:
 		at = x.disk.rest.At()

@@ -6,7 +6,7 @@ import shown "quarry/internal/index/view"
 type Stats struct {
 	shown.Stats
 	Applied int64
-	Merging bool // a merge runs
+	Merging bool // a merge runs, or is to at once
 }
 
 // Stats returns figures of the present state.
@@ -18,5 +18,5 @@ func (x *Index) Stats() Stats {
 
 // Stats returns figures of the snapshot. It counts what lists, columns and files say of themselves and reads no row.
 func (s *Snapshot) Stats() Stats {
-	return Stats{Stats: shown.Describe(s.st.views), Applied: s.st.seq, Merging: s.x.merging.Load()}
+	return Stats{Stats: shown.Describe(s.st.views), Applied: s.st.seq, Merging: s.x.merging.Load() || s.x.disk.filled.Load()}
 }

@@ -19,6 +19,9 @@ import (
 // retryAfter is how long a node rests after it could not make an index anew in the background. The old one serves.
 const retryAfter = time.Minute
 
+// lookAgain is how often is looked whether an index is merged, which takes a minute for a million passages.
+const lookAgain = 20 * time.Millisecond
+
 // Rebuild returns when the index of c on this node is of c.IndexBuild. Where it is of a lower one, Rebuild makes it anew from
 // the rows beside the one in use, which is searched and changed as before until the switch. A process makes one index anew at
 // a time.
@@ -126,6 +129,9 @@ func (s *Set) exchange(ctx context.Context, r, side *replica, c corpus.Corpus) (
 	if err := s.rebuild(ctx, side, c); err != nil {
 		return nil, fmt.Errorf("make index of %s anew: %w", c.Key, err)
 	}
+	if err := merged(ctx, side.target()); err != nil {
+		return nil, err
+	}
 	// What was written meanwhile comes first while writes go on, then with changes of the old index locked out.
 	now, err := s.reread(ctx, c)
 	if err != nil {
@@ -147,6 +153,20 @@ func (s *Set) exchange(ctx context.Context, r, side *replica, c corpus.Corpus) (
 	old = *r.opened.Swap(side.opened.Load())
 	r.build.Store(c.IndexBuild)
 	return old, nil
+}
+
+// merged returns when a target of ours has merged what it was filled with, or could not: searches of it as it was filled take
+// several times as long as those of the one in use.
+func merged(ctx context.Context, t Target) error {
+	x, ok := t.(local)
+	for ok && x.Stats().Merging {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lookAgain):
+		}
+	}
+	return nil
 }
 
 // buildName matches the names of the folders of builds in that of a corpus.

@@ -216,13 +216,13 @@ func TestRebuildLater(t *testing.T) {
 	}
 }
 
-// TestRebuildKilled proves that what a process that died has left of a build is not used, that the old index serves, and
-// that the build is made from the beginning.
+// TestRebuildKilled proves that a build is merged before searches are switched to it; that what a process that died has left of
+// one is not used, that the old index serves, and that the build is made from the beginning.
 func TestRebuildKilled(t *testing.T) {
 	t.Parallel()
 	b := newBuilding(t)
-	for i := range 8 { // a build writes its first file before it has read everything
-		b.put(fmt.Sprint("long", i), 2000)
+	for i := range 2 * 64 { // a build writes a file behind each page of documents
+		b.put(fmt.Sprint("long", i), 1+i%8/7*2100)
 	}
 	before := b.found("stands")
 	b.restart()
@@ -236,6 +236,10 @@ func TestRebuildKilled(t *testing.T) {
 	if err := b.set.Rebuild(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
+	look, err := b.set.Look(t.Context(), c)
+	if err != nil || look.Segments != 1 || look.State != replica.Resting {
+		t.Errorf("searches were switched to an index that is not merged: %+v, %v", look, err)
+	}
 	b.rows.during, b.dir = nil, left
 	if got := b.folders(); got != " build-1" {
 		t.Fatalf("files in %q, want those of both", got)
@@ -245,7 +249,7 @@ func TestRebuildKilled(t *testing.T) {
 	if err != nil || len(behind) != 0 {
 		t.Errorf("%v, %v", behind, err)
 	}
-	look, err := b.set.Look(t.Context(), c)
+	look, err = b.set.Look(t.Context(), c)
 	if err != nil || look.Applied == 0 || look.State != replica.Rebuilding {
 		t.Errorf("it does not serve the old one: %+v, %v", look, err)
 	}
