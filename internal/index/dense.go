@@ -61,7 +61,7 @@ func (r *run) dense(i int, floor float64, offer func(row int, score float64) flo
 		return
 	}
 	w := lists.Want{Allow: r.allow[i], K: r.k, Floor: floor, Slack: lists.Wide, Offer: offer}
-	if w.Allow == nil && a.way == plan.Lists {
+	if a.way == plan.Lists && 3*step.Passing >= 2*step.Rows { // nearly as when the share was calibrated
 		w.Slack = lists.Usual
 	}
 	s := v.Lists.Search(r.vector, w)

@@ -19,7 +19,7 @@ var checking = make(chan struct{}, 1)
 func (x *Index) Recall() []recall.Recall { return x.recall.All() }
 
 // check asks a search that was not exact again, in the background, when it is its turn; got is what its dense side found.
-func (r *run) check(got map[place]bool) {
+func (r *run) check(got map[place]search.Hit) {
 	x := r.x
 	if !x.recall.Due() {
 		return
@@ -45,7 +45,7 @@ func (r *run) check(got map[place]bool) {
 }
 
 // compare counts what a search found of what r finds, and ends what check began. A damaged file ends it early.
-func (r *run) compare(got map[place]bool, steps []search.Step) {
+func (r *run) compare(got map[place]search.Hit, steps []search.Step) {
 	var err error
 	defer func() {
 		r.x.release(r.st)
@@ -53,8 +53,8 @@ func (r *run) compare(got map[place]bool, steps []search.Step) {
 		r.x.checks.Done()
 	}()
 	defer guard(&err, r.st.views)()
-	all := map[place]bool{}
-	if _, err = r.side(all, r.dense); err != nil {
+	all := map[place]search.Hit{}
+	if _, err = r.side(all, byVectors); err != nil {
 		return
 	}
 	best, found := map[string]int{}, map[string]int{}
@@ -64,7 +64,7 @@ func (r *run) compare(got map[place]bool, steps []search.Step) {
 			continue
 		}
 		best[way]++
-		if got[p] {
+		if _, ok := got[p]; ok {
 			found[way]++
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"quarry/internal/expr/filter"
 	"quarry/internal/index/condition"
@@ -30,23 +31,24 @@ func (s *Snapshot) Search(ctx context.Context, q search.Query) (out search.Found
 	s.x.cfg.Merges.Begin()
 	defer s.x.cfg.Merges.End()
 	r, err := s.begin(ctx, &q)
+	if err == nil {
+		err = r.prepare()
+	}
 	if err != nil {
 		return search.Found{}, err
 	}
-	if err := r.prepare(); err != nil {
-		return search.Found{}, err
-	}
-	found, words, lexical := map[place]bool{}, map[place]bool{}, search.Side{}
-	// The words are searched beside the vectors: they share nothing that changes, and take about as long.
+	found, words, lexical := map[place]search.Hit{}, map[place]search.Hit{}, search.Side{}
+	// The words are searched beside the vectors: they share nothing that changes, and take about as long. Each side scores what it
+	// has found on the others.
 	wait := shown.Beside(s.st.views, func() (err error) {
 		if r.lex != nil {
-			lexical, err = r.side(words, r.lexical)
+			lexical, err = r.side(words, byWords)
 		}
 		return err
 	})
 	defer func() { _ = wait() }() // before files may go that are read, also after an error
 	if r.vector != nil {
-		out.Dense, err = r.side(found, r.dense)
+		out.Dense, err = r.side(found, byVectors)
 	}
 	if err = cmp.Or(err, wait()); err != nil {
 		return search.Found{}, err
@@ -60,14 +62,11 @@ func (s *Snapshot) Search(ctx context.Context, q search.Query) (out search.Found
 	out.Lexical = lexical
 	maps.Copy(found, words)
 	if r.weights != nil {
-		if out.Dimensions, err = r.side(found, r.dimensions); err != nil {
+		if out.Dimensions, err = r.side(found, byDimensions); err != nil {
 			return search.Found{}, err
 		}
 	}
-	out.Hits, out.Plan = make([]search.Hit, 0, len(found)), r.plan
-	for p := range found {
-		out.Hits = append(out.Hits, r.hit(p))
-	}
+	out.Hits, out.Plan = slices.AppendSeq(make([]search.Hit, 0, len(found)), maps.Values(found)), r.plan
 	return out, nil
 }
 
@@ -206,8 +205,16 @@ func (r *run) exclude(i int) {
 	}
 }
 
-// side adds the K best rows of one side, which scan offers segment by segment.
-func (r *run) side(found map[place]bool, scan func(i int, floor float64, offer func(row int, score float64) float64)) (search.Side, error) {
+// The sides of a search.
+const (
+	byVectors = iota
+	byWords
+	byDimensions
+)
+
+// side adds the K best rows of one side.
+func (r *run) side(found map[place]search.Hit, by int) (search.Side, error) {
+	scan := [...]func(i int, floor float64, offer func(row int, score float64) float64){r.dense, r.lexical, r.dimensions}[by]
 	t := topk.Top[place]{K: r.k, After: r.st.after}
 	for i := range r.st.views {
 		if err := r.ctx.Err(); err != nil {
@@ -219,7 +226,7 @@ func (r *run) side(found map[place]bool, scan func(i int, floor float64, offer f
 		})
 	}
 	for _, it := range t.Items {
-		found[it.Place] = true
+		found[it.Place] = r.hit(it.Place, by, it.Score)
 	}
 	if len(t.Items) < t.K || len(t.Items) == r.passing {
 		return search.Side{All: true, Exact: true}, nil
@@ -242,16 +249,21 @@ func (r *run) dimensions(i int, floor float64, offer func(row int, score float64
 	})
 }
 
-// hit returns a row as a hit, scored on all sides.
-func (r *run) hit(p place) search.Hit {
-	v := r.st.views[p.view]
-	row := int(p.row)
+// hit returns a row as a hit, scored on all sides. The score on the side by which it was found is known.
+func (r *run) hit(p place, by int, score float64) search.Hit {
+	v, row := r.st.views[p.view], int(p.row)
 	d := v.DocOf(row)
 	h := search.Hit{No: v.No(d), ID: string(v.ID(d)), Ord: v.OrdOf(row)}
-	if r.vector != nil {
+	switch {
+	case by == byVectors:
+		h.Cosine = score
+	case r.vector != nil:
 		h.Cosine = v.Vectors.Score(r.vector, row)
 	}
-	if r.lex != nil {
+	switch {
+	case by == byWords:
+		h.BM25, h.Full = score, r.lex.Full()
+	case r.lex != nil:
 		h.BM25, h.Full = r.lex.Score(int(p.view), row), r.lex.Full()
 	}
 	if r.weights != nil {

@@ -1,6 +1,9 @@
 package index
 
-import "quarry/internal/search"
+import (
+	shown "quarry/internal/index/view"
+	"quarry/internal/search"
+)
 
 // Vectors returns the vectors of parts, of unit length up to rounding; nil for one that is gone or has none.
 func (s *Snapshot) Vectors(parts []search.Hit) (out [][]float32, err error) {
@@ -10,11 +13,7 @@ func (s *Snapshot) Vectors(parts []search.Hit) (out [][]float32, err error) {
 		return out, nil
 	}
 	for i, p := range parts {
-		for _, v := range s.st.views {
-			if row, ok := v.RowOf(p.No, p.Ord); ok {
-				out[i] = v.Vectors.Vector(row)
-			}
-		}
+		out[i] = shown.Vector(s.st.views, p.No, p.Ord)
 	}
 	return out, nil
 }

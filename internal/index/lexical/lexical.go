@@ -76,7 +76,7 @@ type list struct {
 	freqs []uint32
 }
 
-// Scorer computes BM25 of any row of a corpus. Not safe for concurrent use.
+// Scorer computes BM25 of any row of a corpus. One search may run at a time, and Score beside it.
 type Scorer struct {
 	c     *Corpus
 	terms []*term

@@ -218,13 +218,17 @@ func (s *Search) read(list int32, n int, marks []uint32) {
 			end = b + stretch(marks[b:end])
 		}
 		s.blocks(b, end, score)
-		for i, m := range s.mask[:end-b] {
+		for i := range s.mask[:end-b] {
+			m := &s.mask[i]
 			if left := n - (b-r.block+i)*perBlock; left < perBlock {
-				m &= 1<<left - 1
+				*m &= 1<<left - 1
 			}
 			if marks != nil {
-				m &= marks[b+i]
+				*m &= marks[b+i]
 			}
+			s.ahead(*m, (b+i)*perBlock)
+		}
+		for i, m := range s.mask[:end-b] {
 			s.settle(m, (b+i)*perBlock)
 		}
 		b = end
@@ -251,6 +255,13 @@ func (s *Search) blocks(b, end int, score float64) {
 	sums(&s.table, s.l.Code[b*size:end*size], s.sums[:n])
 	at := bar{float32(s.table.step), float32(s.table.shift + float64(float64(s.w.Slack)*deviation)), float32(s.w.Floor - score)}
 	reach(s.sums[:n], s.l.Factor[4*b*perBlock:4*end*perBlock], at, s.mask[:end-b])
+}
+
+// ahead has the processor fetch what settle will read.
+func (s *Search) ahead(m uint32, entry int) {
+	for ; m != 0; m &= m - 1 {
+		s.l.rows.Ahead(int(le32(s.l.Row, entry+bits.TrailingZeros32(m))))
+	}
 }
 
 // settle offers the rows of the entries whose bits are set in m, with their exact score.

@@ -134,3 +134,16 @@ fine:
 	VZEROUPPER
 	MOVQ AX, ret+32(FP)
 	RET
+
+// func prefetch(base *byte, n int)
+//
+// Asks for the n bytes from base on. It reads nothing, so that it may pass the end of what is mapped.
+TEXT ·prefetch(SB), NOSPLIT, $0-16
+	MOVQ base+0(FP), AX
+	MOVQ n+8(FP), CX
+ahead:
+	PREFETCHT0 (AX)
+	ADDQ $64, AX
+	SUBQ $64, CX
+	JGT ahead
+	RET

@@ -192,6 +192,15 @@ func (r *Rows) slack(q *Query) float64 {
 	return q.norm*r.Limits.Residual + q.missed*r.Limits.Norm + 1e-9
 }
 
+// Ahead has the processor fetch what Settle reads of row i. Rows that are settled lie far apart, and several can be on
+// their way at a time.
+func (r *Rows) Ahead(i int) {
+	w := r.Rotation.width
+	prefetch(&r.Planes.Hi[i*w], w)
+	prefetch(&r.Planes.Lo[i*w], w)
+	prefetch(&r.Planes.Scale[4*i], 4)
+}
+
 // Settle returns the Score of row i, or false where the high plane alone proves that it is below floor.
 func (r *Rows) Settle(q *Query, i int, floor float64) (score float64, ok bool) {
 	var dot [1]int32

@@ -3,11 +3,13 @@
 package view
 
 import (
+	"cmp"
 	"slices"
 
 	"quarry/internal/index/manifest"
 	"quarry/internal/index/rows"
 	"quarry/internal/index/segment"
+	"quarry/internal/text/lang"
 )
 
 // Home is where a segment lies; the zero value stands for memory.
@@ -100,15 +102,36 @@ func (v *View) Unheld(to []*segment.File) []*segment.File {
 	return to
 }
 
-// Languages adds the number of live parts of each language to parts, by its code; live counts the live rows with a stem.
-func (v *View) Languages(live func(stem int) int, parts map[string]int) {
-	for w := v.Stems.Prefix(rows.LanguageMark); w.Next(); {
-		parts[string(w.Term[len(rows.LanguageMark):])] += live(w.Ordinal)
+// Languages returns the languages of the live parts of all views, the most frequent first, then by code; live counts the live rows with
+// a stem of view i.
+func Languages(views []*View, live func(i, stem int) int) (out []lang.Count) {
+	parts := map[string]int{}
+	for i, v := range views {
+		for w := v.Stems.Prefix(rows.LanguageMark); w.Next(); {
+			parts[string(w.Term[len(rows.LanguageMark):])] += live(i, w.Ordinal)
+		}
 	}
+	for code, n := range parts {
+		if n > 0 {
+			out = append(out, lang.Count{Code: code, Texts: n})
+		}
+	}
+	slices.SortFunc(out, func(a, b lang.Count) int { return cmp.Or(cmp.Compare(b.Texts, a.Texts), cmp.Compare(a.Code, b.Code)) })
+	return out
 }
 
-// RowOf returns the live row of a part of a document, if there is one.
-func (v *View) RowOf(no int64, ord int) (row int, ok bool) {
+// Vector returns the vector of the live row of a part, nil if there is none.
+func Vector(views []*View, no int64, ord int) []float32 {
+	for _, v := range views {
+		if row, ok := v.rowOf(no, ord); ok {
+			return v.Vectors.Vector(row)
+		}
+	}
+	return nil
+}
+
+// rowOf returns the live row of a part of a document, if there is one.
+func (v *View) rowOf(no int64, ord int) (row int, ok bool) {
 	d, ok := v.Find(no)
 	if !ok {
 		return 0, false
