@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"quarry/internal/background"
 	"quarry/internal/cpu"
 	"quarry/internal/embed"
 	"quarry/internal/encode/kernel"
@@ -149,7 +150,7 @@ func (b *bench) scaling() error {
 		var took, cpu [2]float64
 		for i, procs := range []int{1, cores} {
 			runtime.GOMAXPROCS(procs)
-			e := embed.NewLocal("bench", b.enc, embed.NewGate())
+			e := embed.NewLocal("bench", b.enc, background.NewPool())
 			start, before := time.Now(), cpuSeconds()
 			if err := e.Encode(context.Background(), embed.Passage, texts, out); err != nil {
 				return err

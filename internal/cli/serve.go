@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"quarry/internal/app"
+	"quarry/internal/background"
 	"quarry/internal/cli/command"
 	"quarry/internal/config"
 	"quarry/internal/reader"
@@ -36,6 +37,7 @@ func (c *serveCmd) Run(e *command.Env) error {
 	if cfg.Listen == "" { // which a program without a listener may be opened with
 		return command.Failed(command.ExitUsage, "setting listen is empty: write host:port, such as 127.0.0.1:9000, or a port alone")
 	}
+	background.MakeRoom()
 	program, err := reader.Program()
 	if err != nil {
 		return err

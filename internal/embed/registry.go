@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"quarry/internal/background"
 	"quarry/internal/encode"
 	"quarry/internal/encode/asset"
 	"quarry/internal/fault"
@@ -31,7 +32,7 @@ func NewRegistry() (*Registry, error) {
 		return nil, fmt.Errorf("open embedded encoder: %w", err)
 	}
 	r := &Registry{byName: map[string]Encoder{}, embedded: enc.Fingerprint()}
-	return r, r.Add(NewLocal(DefaultName, enc, NewGate()), NeutralAlias)
+	return r, r.Add(NewLocal(DefaultName, enc, background.NewPool()), NeutralAlias)
 }
 
 // Add registers e under its own name and the aliases. If one of them is empty or taken, it returns an error and

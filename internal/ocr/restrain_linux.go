@@ -4,6 +4,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"quarry/internal/background"
 )
 
 // mostMemory is the address space of a process, in bytes: for the largest picture that is read tesseract takes a quarter of it.
@@ -17,6 +19,5 @@ func restrain(pid int) {
 	for resource, most := range map[int]uint64{unix.RLIMIT_AS: mostMemory, unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: 0} {
 		_ = unix.Prlimit(pid, resource, &unix.Rlimit{Cur: most, Max: most}, nil) // a process that has ended needs none
 	}
-	const yielding = 10
-	_ = unix.Setpriority(unix.PRIO_PROCESS, pid, yielding)
+	background.Lower(pid)
 }

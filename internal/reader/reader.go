@@ -11,10 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"sync"
 	"time"
 
+	"quarry/internal/background"
 	"quarry/internal/extract"
 	"quarry/internal/fault"
 )
@@ -51,7 +51,7 @@ func New(c Config) *Pool {
 		c.Files = 200
 	}
 	keepOpenFiles()
-	return &Pool{cfg: c, places: make(chan struct{}, runtime.GOMAXPROCS(0)), all: map[*worker]bool{}}
+	return &Pool{cfg: c, places: make(chan struct{}, background.Cores()), all: map[*worker]bool{}}
 }
 
 // Read parses a file as extract.Read does. A file whose parser has crashed or was stopped at a limit is extract.ErrStopped, as is one

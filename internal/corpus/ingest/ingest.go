@@ -8,8 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 
+	"quarry/internal/background"
 	"quarry/internal/blob"
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
@@ -84,7 +84,7 @@ func New(c Config) *Service {
 	if c.Reader == nil {
 		c.Reader = here{}
 	}
-	n := runtime.GOMAXPROCS(0)
+	n := background.Cores()
 	return &Service{c, turns{now: map[place]chan struct{}{}}, make(chan struct{}, n), make(chan struct{}, n)}
 }
 

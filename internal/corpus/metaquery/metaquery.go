@@ -7,13 +7,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
+	"quarry/internal/background"
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
 	"quarry/internal/corpus/metadata"
@@ -177,7 +177,7 @@ func (s *Service) rank(ctx context.Context, corpusNo int64, p *pass) (*top, erro
 		defer close(full)
 		return s.read(ctx, corpusNo, p.both, full, empty)
 	})
-	tops := make([]*top, runtime.GOMAXPROCS(0))
+	tops := make([]*top, background.Cores())
 	for i := range tops {
 		tops[i] = &top{keep: p.keep}
 		group.Go(func() error {

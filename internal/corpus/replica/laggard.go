@@ -3,11 +3,11 @@ package replica
 import (
 	"cmp"
 	"context"
-	"runtime"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"quarry/internal/background"
 	"quarry/internal/corpus"
 	"quarry/internal/fault"
 )
@@ -49,7 +49,7 @@ func (l laggards) nearest(limit int) []corpus.Corpus {
 // logged: the first query tries again.
 func (s *Set) CatchUpAll(ctx context.Context, all []corpus.Corpus) {
 	var group errgroup.Group
-	group.SetLimit(min(raised, runtime.GOMAXPROCS(0)))
+	group.SetLimit(min(raised, background.Cores()))
 	for _, c := range all {
 		group.Go(func() error {
 			s.raise(ctx, c)

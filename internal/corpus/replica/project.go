@@ -2,10 +2,10 @@ package replica
 
 import (
 	"fmt"
-	"runtime"
 
 	"golang.org/x/sync/errgroup"
 
+	"quarry/internal/background"
 	"quarry/internal/corpus"
 	"quarry/internal/corpus/document"
 	"quarry/internal/corpus/metadata"
@@ -26,7 +26,7 @@ func project(c corpus.Corpus, docs []document.Document, part projection) ([]sear
 	}
 	out := make([]search.Document, len(docs))
 	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
+	group.SetLimit(background.Cores())
 	for i := range docs {
 		group.Go(func() error {
 			d, err := projectOne(schema, &docs[i], part)

@@ -7,13 +7,13 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/argon2"
 
+	"quarry/internal/background"
 	"quarry/internal/fault"
 )
 
@@ -53,7 +53,7 @@ type hasher struct {
 }
 
 func newHasher(c cost) *hasher {
-	return &hasher{cost: c, derive: stored.run, places: make(chan struct{}, max(1, min(2, runtime.GOMAXPROCS(0)-1)))}
+	return &hasher{cost: c, derive: stored.run, places: make(chan struct{}, max(1, min(2, background.Cores()-1)))}
 }
 
 // errBusy is returned when too many attempts wait.

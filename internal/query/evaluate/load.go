@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
+	"quarry/internal/background"
 	"quarry/internal/corpus/document"
 	"quarry/internal/corpus/draft"
 	"quarry/internal/corpus/ingest"
@@ -23,7 +23,7 @@ type Ingester interface {
 // without any text are left out: no query could find them. Load calls step after each document, from one goroutine.
 func Load(ctx context.Context, in Ingester, corpusKey string, d *Dataset, step func()) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(2 * runtime.GOMAXPROCS(0))
+	group.SetLimit(2 * background.Cores())
 	done := make(chan struct{}, len(d.Documents))
 	for _, r := range d.Documents {
 		group.Go(func() error {

@@ -1,0 +1,102 @@
+// Package background runs work that everything else in the process goes before: as many pieces at a time as there are cores, on
+// threads of low priority, so that the system takes the core from them as soon as somebody waits for an answer.
+//
+// Go's own scheduler knows no priorities. While all it may run at once (GOMAXPROCS) is work that never ends by itself, it looks
+// for requests that have arrived only every ten milliseconds; and it lets goroutines wait in one line. MakeRoom therefore lets it
+// run twice as many at once as there are cores, of which at most half are this package's.
+package background
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// cores is what GOMAXPROCS is before MakeRoom.
+var cores = runtime.GOMAXPROCS(0)
+
+// Cores returns how much can run at a time in this process: the processors that it may use, fewer where the environment variable
+// GOMAXPROCS or the quota of a container says so.
+func Cores() int { return cores }
+
+// roomy reports whether MakeRoom has made room.
+var roomy bool
+
+// MakeRoom prepares the process for pools whose threads the system lets others go before. It is called before the first pool is made.
+// It does nothing where the system has no such threads; where GOMAXPROCS is set, as somebody has counted on it; and under a quota,
+// which stops all threads of a process alike once it is used up.
+var MakeRoom = sync.OnceFunc(func() {
+	if !priorities || os.Getenv("GOMAXPROCS") != "" || cores != runtime.NumCPU() {
+		return
+	}
+	runtime.GOMAXPROCS(2 * cores)
+	roomy = true
+})
+
+// idle is how long a thread waits for more work before it ends. Files that are uploaded one after the other come sooner.
+const idle = time.Second
+
+// Pool runs work on threads of its own. It has none while there is nothing to do. Safe for concurrent use.
+type Pool struct {
+	work   chan func(yield bool) // taken by a thread that waits
+	places chan struct{}         // one for each thread
+	low    bool                  // threads are of low priority
+}
+
+// NewPool returns a pool of as many threads as there are cores.
+func NewPool() *Pool {
+	return &Pool{work: make(chan func(bool)), places: make(chan struct{}, cores), low: roomy}
+}
+
+// Do returns when f has run, or with the error of ctx when that ends before f has begun. Where yield is set nothing but f makes
+// room for others: it has to call runtime.Gosched every few hundred microseconds.
+func (p *Pool) Do(ctx context.Context, f func(yield bool)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	done := make(chan struct{})
+	task := func(yield bool) {
+		defer close(done)
+		f(yield)
+	}
+	select {
+	case p.work <- task:
+	default:
+		select {
+		case p.work <- task:
+		case p.places <- struct{}{}:
+			go p.thread(task)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	<-done
+	return nil
+}
+
+// thread runs task, and what else comes.
+func (p *Pool) thread(task func(yield bool)) {
+	defer func() { <-p.places }()
+	yield := true
+	if p.low {
+		runtime.LockOSThread() // for good: a priority can't be raised again, and so the thread ends with this goroutine
+		yield = !lowerThread()
+	}
+	wait := time.NewTimer(idle)
+	defer wait.Stop()
+	for {
+		task(yield)
+		wait.Reset(idle)
+		select {
+		case task = <-p.work:
+		case <-wait.C:
+			return
+		}
+	}
+}
+
+// nice is how much lower the priority is, as the system call setpriority counts: a core that both want goes to others for nine
+// tenths of the time.
+const nice = 10
