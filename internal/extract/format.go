@@ -148,7 +148,7 @@ var formats = []*format{
 	},
 	{
 		name: "RTF", types: []string{"application/rtf", "text/rtf", "application/x-rtf", "text/richtext"}, endings: []string{".rtf"},
-		is: rtf.Is, read: rtf.Read,
+		is: rtf.Is, readWith: rtf.Read,
 	},
 	{
 		name: "EPUB", types: []string{"application/epub+zip"}, endings: []string{".epub"}, is: epub.Is, readWith: epub.Read,

@@ -4,6 +4,8 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/base64"
+	"encoding/hex"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -67,6 +69,9 @@ func withPictures(t *testing.T, large, small string) map[string][]byte {
 	frame := func(name, alt string) string {
 		return `<draw:frame><draw:image xlink:href="Pictures/` + name + `.png"/><svg:desc xmlns:svg="svg">` + alt + `</svg:desc></draw:frame>`
 	}
+	rich := func(data, alt string) string {
+		return `{\*\shppict{\pict{\*\picprop{\sp{\sn wzDescription}{\sv ` + alt + `}}}\pngblip\picw1 ` + data + `}}{\nonshppict{\pict\wmetafile8 0102}}`
+	}
 	const odf = `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:draw="d" xmlns:xlink="x" xmlns:presentation="p"><office:body>`
 	uri := func(data string) string {
 		return "data:image/png;base64," + base64.StdEncoding.EncodeToString([]byte(data))
@@ -107,6 +112,13 @@ func withPictures(t *testing.T, large, small string) map[string][]byte {
 			"content.xml": odf + `<office:presentation><draw:page><draw:frame presentation:class="title"><draw:text-box><text:p>Valves</text:p></draw:text-box></draw:frame>` + frame("large", "a red valve") + frame("small", "an icon") +
 				`</draw:page></office:presentation></office:body></office:document-content>`,
 		}, "Pictures/"),
+		"a.ods": archive(map[string]string{
+			"mimetype": "application/vnd.oasis.opendocument.spreadsheet",
+			"content.xml": odf + `<office:spreadsheet xmlns:table="tb"><table:table table:name="Valves"><table:shapes>` + frame("large", "a red valve") + `</table:shapes><table:table-row><table:table-cell><text:p>3 bar</text:p>` +
+				frame("small", "an icon") + frame("large", "a red valve") + `</table:table-cell></table:table-row></table:table></office:spreadsheet></office:body></office:document-content>`,
+		}, "Pictures/"),
+		"a.rtf": []byte(`{\rtf1\ansi{\stylesheet{\s1\outlinelevel0 Kop;}}\pard\s1 Valves\par\pard ` + rich(hex.EncodeToString([]byte(large)), "a red valve") + `\par ` +
+			rich(fmt.Sprintf(`\bin%d `, len(small))+small, "an icon") + ` \par\trowd\cellx1\cellx2\intbl x\cell ` + rich(hex.EncodeToString([]byte(large)), "a red valve") + `y\cell\row\trowd\cellx1\cellx2\intbl 1\cell 2\cell\row}`),
 		"a.html": []byte(page),
 		"a.md":   []byte("# Valves\n\nBefore ![a red valve](" + uri(large) + ") after.\n\n![an icon](" + uri(small) + ")\n"),
 		"a.epub": archive(map[string]string{

@@ -33,7 +33,7 @@ func (r *reader) sheets() {
 			if r.err == nil {
 				r.err = s.cells.Write(&b)
 			}
-			if len(b.Sections())+len(s.texts) > 0 {
+			if len(b.Sections())+len(s.after) > 0 {
 				r.out.Heading(1, name)
 				for _, in := range b.Sections() {
 					r.out.Paragraph(in.Text)
@@ -41,8 +41,8 @@ func (r *reader) sheets() {
 						r.out.Table(t)
 					}
 				}
-				for _, text := range s.texts {
-					r.out.Paragraph(text)
+				for _, in := range s.after {
+					r.put(block{text: in.text, picture: in.picture})
 				}
 			}
 		}
@@ -54,14 +54,14 @@ type sheetReader struct {
 	*reader
 	cells *sheet.Sheet
 	row   int
-	texts []string // of comments and shapes
+	after []block // comments, shapes and pictures
 }
 
 func (s *sheetReader) read() {
 	s.x.Each(func(e xml.StartElement) {
 		switch e.Name.Local {
 		case "shapes":
-			s.blocks(func(b block) { s.texts = append(s.texts, b.text) })
+			s.blocks(func(b block) { s.after = append(s.after, b) })
 		case "table-row":
 			s.line(repeated(e, "number-rows-repeated", sheetRows))
 		case "named-expressions":
@@ -105,17 +105,23 @@ func (s *sheetReader) line(times int) {
 	s.row += times
 }
 
-// content returns the text that the cell that was started last displays; its comment goes to s.texts.
+// content returns the text that the cell that was started last displays; its comment and its pictures go to s.after.
 func (s *sheetReader) content() string {
 	var words []string
 	s.x.Each(func(e xml.StartElement) {
 		if e.Name.Local == "annotation" {
 			if text := s.comment(); text != "" {
-				s.texts = append(s.texts, text)
+				s.after = append(s.after, block{text: text})
 			}
 			return
 		}
-		s.block(e, func(b block) { words = append(words, strings.Fields(b.text)...) })
+		s.block(e, func(b block) {
+			if b.picture != "" {
+				s.after = append(s.after, b)
+				return
+			}
+			words = append(words, strings.Fields(b.text)...)
+		})
 	})
 	return strings.Join(words, " ")
 }

@@ -87,6 +87,9 @@ func (r *reader) group(t *token) bool {
 	s := &r.state
 	if p, ok := ignored[t.name]; ok {
 		s.place = p
+		if t.name == "pict" {
+			r.beginPicture()
+		}
 		return true
 	}
 	switch t.name {
@@ -122,7 +125,11 @@ func (r *reader) group(t *token) bool {
 		r.capture(func(text string) { r.shape = text })
 	case "sv":
 		r.capture(func(text string) {
-			if r.shape == "wzDescription" && text != "" { // the alternative text of a picture
+			switch {
+			case r.shape != "wzDescription" || text == "": // else it is the alternative text of a picture
+			case r.picture != nil:
+				r.picture.Description = text
+			default:
 				r.flow.text().WriteString(" " + text + " ")
 			}
 		})

@@ -57,6 +57,7 @@ type paragraph struct {
 	mark   string // its bullet or number
 	indent int
 	after  []block // text boxes
+	drawn  []outline.Picture
 	notes  []string
 }
 
@@ -194,6 +195,7 @@ func (r *reader) put(b block) {
 		r.flushCaption()
 		r.out.Paragraph(text)
 	}
+	r.putDrawn(p)
 	for _, in := range p.after {
 		r.put(in)
 	}
@@ -209,6 +211,13 @@ func (r *reader) putTable(t *table) {
 		grid.Title = r.caption
 		r.caption = ""
 		r.out.Table(grid)
+		for _, row := range t.rows {
+			for _, cell := range row.cells {
+				for _, b := range cell {
+					r.putDrawn(b.par)
+				}
+			}
+		}
 		return
 	}
 	r.flushCaption()

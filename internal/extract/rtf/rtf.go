@@ -1,7 +1,7 @@
 // Package rtf reads Rich Text Format (RTF 1.9.1) into a document tree.
 //
 // It keeps what a reader of the final text would see: paragraphs, headings by their style, lists with their bullets and numbers, tables, notes
-// after the paragraph that refers to them, text boxes after the paragraph they are anchored to, alternative texts of pictures, what fields
+// after the paragraph that refers to them, text boxes after the paragraph they are anchored to, pictures where they are wanted and else what is said of them, what fields
 // show. It drops text that is deleted, moved elsewhere or hidden, the codes of fields, comments, headers, footers and tables of contents. A document
 // that is a page of HTML, as mail of Outlook is, is read as the page. All functions are safe for concurrent use.
 package rtf
@@ -26,8 +26,8 @@ var signature = []byte(`{\rtf`)
 func Is(data []byte) bool { return bytes.HasPrefix(data, signature) }
 
 // Read parses a document. Its error wraps outline.ErrUnparsable.
-func Read(data []byte) (*outline.Document, error) {
-	out := &outline.Builder{}
+func Read(data []byte, o outline.Options) (*outline.Document, error) {
+	out := &outline.Builder{Options: o}
 	metadata, err := read(out, data)
 	if err != nil {
 		return nil, err
@@ -81,10 +81,11 @@ type reader struct {
 	high      rune   // the first half of a pair that \u gives, 0 for none
 	skip      int    // how many characters are still to be skipped after \u
 
-	titled  bool   // there was a paragraph of style Title, below which headings are nested
-	caption string // the last paragraph if it is a caption, perhaps of a table that follows
-	markup  bool   // the document is a page of HTML, written as RTF
-	shape   string // the name of the property of a shape that was read last
+	titled  bool     // there was a paragraph of style Title, below which headings are nested
+	caption string   // the last paragraph if it is a caption, perhaps of a table that follows
+	markup  bool     // the document is a page of HTML, written as RTF
+	shape   string   // the name of the property of a shape that was read last
+	picture *picture // the one that is read, where pictures are kept
 }
 
 // font is what is known of a font.
@@ -116,6 +117,7 @@ type state struct {
 	field   *strings.Builder // the code of the field around
 	info    bool             // inside the properties of the document
 	starred bool             // the group begins with \*
+	digits  bool             // its text is the bytes of a picture
 	font    int
 	skip    int // how many characters follow a \u for old programs
 	hidden  bool
@@ -146,7 +148,7 @@ func (r *reader) read() error {
 				return bad("groups are nested more than %d deep", maxDepth)
 			}
 			r.stack = append(r.stack, r.state)
-			r.state.closes, r.state.starred = nil, false
+			r.state.closes, r.state.starred, r.state.digits = nil, false, false
 			r.begin()
 		case closed:
 			r.decode()
@@ -157,9 +159,16 @@ func (r *reader) read() error {
 		case char:
 			r.bytes([]byte{byte(t.value)})
 		case chars:
+			if r.state.digits {
+				r.picture.hex(t.text)
+				continue
+			}
 			r.bytes(t.text)
 		case binary:
 			r.skip = max(0, r.skip-1)
+			if r.state.digits {
+				r.picture.data = append(r.picture.data, t.text...)
+			}
 		case word:
 			if r.skip > 0 && signs[t.name] != "" {
 				r.skip--

@@ -34,22 +34,24 @@ const everything = header + `\pard\s4 Pump 42\par
 {\field{\*\fldinst{HYPERLINK "http://x"}}{\fldrslt{a link}}}{\mmath{\*\moMath{\mf{\mfPr{\mtype bar}}{\mnum 1}{\mden 2}}}{\mmathPict x}}\par
 \pard\s7 loop\par \pard no end}`
 
+func read(data []byte) (*outline.Document, error) { return rtf.Read(data, outline.Options{}) }
+
 // TestRead proves what everything in a document becomes: see testdata.
 func TestRead(t *testing.T) {
 	t.Parallel()
-	doc, err := rtf.Read([]byte(everything))
+	doc, err := read([]byte(everything))
 	if err != nil {
 		t.Fatal(err)
 	}
 	extracttest.Golden(t, "testdata/everything.golden", doc)
-	extracttest.Damage(t, rtf.Read, []byte(everything))
+	extracttest.Damage(t, read, []byte(everything))
 }
 
 // TestReadCut proves that a file that ends in the middle is refused, wherever that is.
 func TestReadCut(t *testing.T) {
 	t.Parallel()
 	for at := range len(everything) {
-		if _, err := rtf.Read([]byte(everything[:at])); !errors.Is(err, outline.ErrUnparsable) {
+		if _, err := read([]byte(everything[:at])); !errors.Is(err, outline.ErrUnparsable) {
 			t.Fatalf("cut at %d: %v", at, err)
 		}
 	}
@@ -64,7 +66,7 @@ func TestReadRefusals(t *testing.T) {
 		"100,000 deep": {`{\rtf1` + strings.Repeat("{", 100_000) + strings.Repeat("}", 100_001), "nested more than 1000 deep"},
 		"open":         {`{\rtf1{\b x}`, "ends in the middle"},
 	} {
-		if _, err := rtf.Read([]byte(tt.data)); !errors.Is(err, outline.ErrUnparsable) || !strings.Contains(fmt.Sprint(err), tt.want) {
+		if _, err := read([]byte(tt.data)); !errors.Is(err, outline.ErrUnparsable) || !strings.Contains(fmt.Sprint(err), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}
 	}
@@ -83,7 +85,7 @@ func TestReadBounds(t *testing.T) {
 		"styles": `{\stylesheet` + strings.Repeat(`{\s1\sbasedon1 a;}`, 10_000) + `}\s1 x`,
 		"wide":   `\f3` + strings.Repeat(`\'81`, 1000),
 	} {
-		if _, err := rtf.Read([]byte(`{\rtf1` + body + `}`)); err != nil && !strings.Contains(err.Error(), "ends in the middle") {
+		if _, err := read([]byte(`{\rtf1` + body + `}`)); err != nil && !strings.Contains(err.Error(), "ends in the middle") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -92,9 +94,10 @@ func TestReadBounds(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{\rtf1\fromhtml1{\*\htmltag64 <p>}\htmlrtf {\htmlrtf0 a\par\tab b\htmlrtf }\htmlrtf0{\*\htmltag72 </p>}}`))
 	f.Add([]byte(everything))
+	f.Add([]byte(`{\rtf1{\pict\pngblip 8950{\*\picprop{\sp{\sn wzDescription}{\sv a}}}4e4\bin3 abc7{\pict 00}}\par}`))
 	f.Add([]byte(`{\rtf1\ansi\trowd\cellx-5\cellx1 a\cell\cell\row{\footnote{\shptxt x\par}\cell}\row{\*\ud x}\u-1?\'8`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		doc, err := rtf.Read(data)
+		doc, err := rtf.Read(data, outline.Options{Pictures: true})
 		if err != nil {
 			if !errors.Is(err, outline.ErrUnparsable) {
 				t.Fatal(err)

@@ -13,7 +13,7 @@ const (
 	word        // \word or \word-12, or a symbol such as \~
 	char        // \'ab, a byte of a text
 	chars       // bytes of a text as they stand
-	binary      // \bin, which says nothing here
+	binary      // \bin and the bytes behind it, of a picture
 )
 
 // token is one of a file.
@@ -100,8 +100,9 @@ func (l *lexer) control() token {
 		l.at++
 	}
 	if t.name == "bin" {
-		l.at += min(max(t.value, 0), len(l.data)-l.at)
-		t.kind = binary
+		n := min(max(t.value, 0), len(l.data)-l.at)
+		t.kind, t.text = binary, l.data[l.at:l.at+n]
+		l.at += n
 	}
 	return t
 }

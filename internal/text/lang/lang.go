@@ -124,8 +124,10 @@ const (
 func Among(text string, have []Count) []string {
 	text = clip.Head(text, maxBytes)
 	main := dominant(text)
-	code, confidence := Detect(text)
-	detected := Count{}
+	code, confidence, detected := "", 0.0, Count{}
+	if len(have) > 1 { // the only one is right or none is
+		code, confidence = Detect(text)
+	}
 	for _, h := range have {
 		if h.Code == code && confidence >= likely {
 			detected = h
