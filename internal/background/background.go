@@ -35,8 +35,8 @@ var MakeRoom = sync.OnceFunc(func() {
 	roomy = true
 })
 
-// idle is how long a thread waits for more work before it ends. Files that are uploaded one after the other come sooner.
-const idle = time.Second
+// idle is how long a thread waits for more work before it ends. The next text comes sooner while files are uploaded one after the other.
+const idle = 100 * time.Millisecond
 
 // Pool runs work on threads of its own. It has none while there is nothing to do. Safe for concurrent use.
 type Pool struct {

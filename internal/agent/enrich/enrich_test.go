@@ -208,8 +208,8 @@ func TestEnds(t *testing.T) {
 	t.Parallel()
 	const rules = `[{"tool_configuration": "echo", "output_transform": "{}"}, {"tool_configuration": "hang", "output_transform": "{}"}]`
 	h := open(t)
-	_, _, err := h.Within(10*time.Millisecond).Run(t.Context(), opening(rules))
-	if !fault.Is(err, fault.KindUnprocessable) || !strings.Contains(err.Error(), "enrichment[1]") || !strings.Contains(err.Error(), "10ms in all") {
+	_, _, err := h.Within(500*time.Millisecond).Run(t.Context(), opening(rules))
+	if !fault.Is(err, fault.KindUnprocessable) || !strings.Contains(err.Error(), "enrichment[1]") || !strings.Contains(err.Error(), "500ms in all") {
 		t.Error(err)
 	}
 	if !slices.Equal(h.undone, []string{"hang", "echo"}) {
