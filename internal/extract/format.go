@@ -132,7 +132,7 @@ var formats = []*format{
 	},
 	{
 		name: "PowerPoint 97-2003 (ppt)", types: []string{oldPowerPoint, "application/mspowerpoint", "application/x-mspowerpoint"},
-		endings: []string{".ppt"}, rare: []string{".pps", ".pot"}, is: ppt.Is, read: ppt.Read,
+		endings: []string{".ppt"}, rare: []string{".pps", ".pot"}, is: ppt.Is, readWith: ppt.Read,
 	},
 	{
 		name: "OpenDocument text (odt)", types: []string{openDocument + "text", openDocument + "text-template"},

@@ -1,7 +1,7 @@
 // Package ppt reads PowerPoint presentations of before 2007 (PowerPoint 97 to 2003, MS-PPT) into a document tree.
 //
 // Each slide is a section with its title and its number as page; the slides come as they are shown, hidden ones left out. The texts of a slide
-// stand in the order of the file, the title first. Tables, alternative texts of pictures, notes and comments are read; footers, dates and
+// stand in the order of the file, the title first. Tables, pictures where they are wanted and what is said of them, notes and comments are read; footers, dates and
 // slide numbers are not, nor charts and other objects inside. All functions are safe for concurrent use.
 package ppt
 
@@ -19,7 +19,7 @@ const mainStream = "PowerPoint Document"
 func Is(data []byte) bool { return ole.Is(data, mainStream, "PP40") }
 
 // Read parses a presentation. Its errors wrap outline.ErrUnparsable or outline.ErrProtected.
-func Read(data []byte) (*outline.Document, error) {
+func Read(data []byte, o outline.Options) (*outline.Document, error) {
 	root, err := ole.Open(data)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,12 @@ func Read(data []byte) (*outline.Document, error) {
 	case root.Has("EncryptedSummary"):
 		return nil, outline.ErrProtected
 	}
-	s := &show{data: stream, out: &outline.Builder{}, places: map[uint32]uint32{}, notes: map[uint32]uint32{}, numbers: map[textOf][][]byte{}}
+	s := &show{data: stream, out: &outline.Builder{Options: o}, places: map[uint32]uint32{}, notes: map[uint32]uint32{}, numbers: map[textOf][][]byte{}}
+	if o.Pictures {
+		if s.pictures.data, err = root.Read("Pictures"); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.read(user); err != nil {
 		return nil, err
 	}
@@ -60,6 +65,8 @@ type show struct {
 	notes   map[uint32]uint32   // the numbers of objects by the ids of notes
 	numbers map[textOf][][]byte // the formats of numbered lists, for the texts of a slide that are of one kind
 	written int                 // bytes of tables
+
+	pictures pictures
 }
 
 // slide is a slide as the list of them has it.
@@ -93,6 +100,8 @@ func (s *show) read(user []byte) error {
 					s.notes[u32(r.body, 12)] = u32(r.body, 0)
 				}
 			})
+		case r.kind == recDrawingGroup:
+			s.pictures.list(r.body)
 		case r.kind == recDocInfo:
 			each(r.body, func(r record) {
 				if r.kind == recTags {
@@ -304,7 +313,9 @@ func (s *show) write(in *shape) {
 		}
 	}
 	s.out.Break()
-	s.out.Paragraph(in.description)
+	if in.picture == 0 || !s.out.Picture(outline.Picture{Description: in.description, Data: s.pictures.find(in.picture)}) {
+		s.out.Paragraph(in.description)
+	}
 	if len(in.table.Rows) > 0 {
 		s.out.Table(in.table)
 	}

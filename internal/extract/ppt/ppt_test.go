@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"image"
+	"image/png"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -140,11 +143,65 @@ func deck() map[string]string {
 	return file(rec(0, 0, "old"), document, first, slide(0, 4, drawing(sp(1, box(header(0), chars("Secret"))))), last, notes)
 }
 
+func read(data []byte) (*outline.Document, error) { return ppt.Read(data, outline.Options{}) }
+
+// TestReadPictures proves that pictures are found by their number where they are wanted, and that numbers, places and kinds that are none cost
+// the picture alone.
+func TestReadPictures(t *testing.T) {
+	t.Parallel()
+	png := pngOf(t, 64)
+	stream := rec(0x6E0<<4, 0xF01E, make([]byte, 17), png)
+	second := len(stream)
+	stream += rec(0x6E1<<4, 0xF01E, make([]byte, 33), pngOf(t, 65)) // with two checksums
+	third := len(stream)
+	stream += rec(0x216<<4, 0xF01B, make([]byte, 17), "metafile")
+	stored := func(place int) string { return rec(2, 0xF007, make([]byte, 28), uint32(place), uint32(0)) }
+	document := rec(0xF, 0x03E8, rec(0xF, 0x0FF0, persist(2, 256)), rec(0xF, 0x040B, rec(0xF, 0xF000, rec(0, 0xF006, uint64(0)),
+		rec(0xF, 0xF001, stored(second), stored(0), stored(third), stored(len(stream)-3), stored(1<<30)))))
+	var shapes []string
+	for i, said := range []string{"none", "the second", "the first", "a metafile", "cut", "far away", "no number"} {
+		alt := wide(said + "\x00")
+		shapes = append(shapes, sp(75, rec(2<<4|3, 0xF00B, uint16(0x4104), uint32(i), uint16(0x8381), uint32(len(alt)), alt)))
+	}
+	streams := file(rec(0, 0, "old"), document, slide(0, 0, drawing(shapes...)))
+	streams["Pictures"] = stream
+	for _, wanted := range []bool{true, false} {
+		doc, err := ppt.Read(extracttest.Compound(streams), outline.Options{Pictures: wanted})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, all := "none\n\na metafile\n\ncut\n\nfar away\n\nno number", []string{"the second", "the first"}
+		if !wanted {
+			text, all = "none\n\nthe second\n\nthe first\n\na metafile\n\ncut\n\nfar away\n\nno number", nil
+		}
+		var got []string
+		for _, p := range doc.Sections[0].Pictures {
+			got = append(got, p.Description)
+			if p.Page != 1 || p.MIME != "image/png" || p.Description == "the first" && string(p.Data) != png {
+				t.Errorf("%+v", p)
+			}
+		}
+		if doc.Sections[0].Text != text || !slices.Equal(got, all) {
+			t.Errorf("wanted %v: %q and pictures %q", wanted, doc.Sections[0].Text, got)
+		}
+	}
+}
+
+// pngOf returns a picture with sides of so many pixels.
+func pngOf(t *testing.T, side int) string {
+	t.Helper()
+	var b strings.Builder
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, side, side))); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 // TestRead proves what everything in a presentation becomes: see testdata/deck.golden.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	data := extracttest.Compound(deck())
-	doc, err := ppt.Read(data)
+	doc, err := read(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,10 +209,10 @@ func TestRead(t *testing.T) {
 	if !ppt.Is(data) || ppt.Is(extracttest.Compound(map[string]string{"Workbook": "x"})) {
 		t.Error("Is judges wrongly")
 	}
-	extracttest.Damage(t, ppt.Read, data)
+	extracttest.Damage(t, read, data)
 	streams := deck()
 	delete(streams, "Current User")
-	again, err := ppt.Read(extracttest.Compound(streams))
+	again, err := read(extracttest.Compound(streams))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +252,7 @@ func TestReadRefusals(t *testing.T) {
 		"a slide is missing":  {extracttest.Compound(file(rec(0, 0, "old"), document)), outline.ErrUnparsable, "missing"},
 		"no slide there":      {extracttest.Compound(file(rec(0, 0, "old"), document, rec(0xF, 0x03F0))), outline.ErrUnparsable, "missing"},
 	} {
-		if _, err := ppt.Read(tt.data); !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.want) {
+		if _, err := read(tt.data); !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}
 	}
@@ -214,7 +271,7 @@ func TestReadDeep(t *testing.T) {
 	}
 	table := group(sp(0, rec(0x1<<4|3, 0xF122, uint16(0x39F), uint32(1))), cells...)
 	document := rec(0xF, 0x03E8, rec(0xF, 0x0FF0, persist(2, 256)))
-	doc, err := ppt.Read(extracttest.Compound(file(rec(0, 0, "old"), document, slide(0, 0, drawing(deep, table, sp(1, box(header(4), chars("after"))))))))
+	doc, err := read(extracttest.Compound(file(rec(0, 0, "old"), document, slide(0, 0, drawing(deep, table, sp(1, box(header(4), chars("after"))))))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +287,7 @@ func FuzzPresentation(f *testing.F) {
 	f.Add([]byte(streams["PowerPoint Document"]), []byte(streams["Current User"]))
 	f.Add([]byte(rec(0, 0x0FF5, make([]byte, 24))), []byte{})
 	f.Fuzz(func(t *testing.T, stream, user []byte) {
-		doc, err := ppt.Read(extracttest.Compound(map[string]string{"PowerPoint Document": string(stream), "Current User": string(user)}))
+		doc, err := ppt.Read(extracttest.Compound(map[string]string{"PowerPoint Document": string(stream), "Current User": string(user), "Pictures": string(stream)}), outline.Options{Pictures: true})
 		if err != nil {
 			if !errors.Is(err, outline.ErrUnparsable) && !errors.Is(err, outline.ErrProtected) {
 				t.Fatal(err)

@@ -26,6 +26,8 @@ const (
 	recGroup, recShape, recShapeAtom, recOptions           = 0xF003, 0xF004, 0xF00A, 0xF00B
 	recTextbox, recChildAnchor, recClientData, recOptions3 = 0xF00D, 0xF00F, 0xF011, 0xF122
 	recDrawingContainer                                    = 0xF002
+	recDrawingGroup, recDrawings, recStore, recStored      = 0x040B, 0xF000, 0xF001, 0xF007
+	recJPEG, recPNG, recJPEGOther                          = 0xF01D, 0xF01E, 0xF02A
 )
 
 // record is a record: its body has a value, or records.

@@ -21,6 +21,7 @@ type shape struct {
 	title, notes bool
 	paragraphs   []paragraph
 	description  string // of a picture
+	picture      uint32 // its number in the list of pictures, 0 for none
 	table        outline.Table
 
 	hidden, isTable, line bool
@@ -182,7 +183,7 @@ func (d *drawn) textbox(b []byte) *text {
 
 // options reads the properties of a shape (MS-ODRAW, 2.3.1): pairs of an id and a value, then the values that are long.
 func (s *shape) options(r record) {
-	const size, long, description, table, flags = 6, 0x8000, 0x381, 0x39F, 0x3BF
+	const size, long, picture, description, table, flags = 6, 0x8000, 0x104, 0x381, 0x39F, 0x3BF
 	rest := r.body[min(size*r.instance, len(r.body)):]
 	for b := r.body[:len(r.body)-len(rest)]; len(b) >= size; b = b[size:] {
 		id, value := u16(b, 0), u32(b, 2)
@@ -192,6 +193,10 @@ func (s *shape) options(r record) {
 			text, rest = rest[:n], rest[n:]
 		}
 		switch id & 0x3FFF {
+		case picture:
+			if id&long == 0 {
+				s.picture = value
+			}
 		case description:
 			s.description = outline.OneLine(strings.Trim(ole.UTF16(text), "\x00"))
 		case table:
