@@ -1,9 +1,9 @@
 // Package background runs work that everything else in the process goes before: as many pieces at a time as there are cores, on
 // threads of low priority, so that the system takes the core from them as soon as somebody waits for an answer.
 //
-// Go's own scheduler knows no priorities. While all it may run at once (GOMAXPROCS) is work that never ends by itself, it looks
-// for requests that have arrived only every ten milliseconds; and it lets goroutines wait in one line. MakeRoom therefore lets it
-// run twice as many at once as there are cores, of which at most half are this package's.
+// Go's own scheduler knows no priorities. While goroutines that never block keep all of GOMAXPROCS busy, it notices a request that has
+// arrived only after up to ten milliseconds, and then has it wait in line with them. MakeRoom therefore lets twice as many goroutines
+// run at once as there are cores, of which at most half are this package's.
 package background
 
 import (
@@ -27,7 +27,9 @@ var roomy bool
 // MakeRoom prepares the process for pools whose threads the system lets others go before. It is called before the first pool is made.
 // It does nothing where the system has no such threads; where GOMAXPROCS is set, as somebody has counted on it; and under a quota,
 // which stops all threads of a process alike once it is used up.
-var MakeRoom = sync.OnceFunc(func() {
+func MakeRoom() { makeRoom() }
+
+var makeRoom = sync.OnceFunc(func() {
 	if !priorities || os.Getenv("GOMAXPROCS") != "" || cores != runtime.NumCPU() {
 		return
 	}
@@ -96,7 +98,3 @@ func (p *Pool) thread(task func(yield bool)) {
 		}
 	}
 }
-
-// nice is how much lower the priority is, as the system call setpriority counts: a core that both want goes to others for nine
-// tenths of the time.
-const nice = 10

@@ -11,6 +11,10 @@ import (
 // priorities reports whether each thread has a priority of its own.
 const priorities = true
 
+// nice is how much lower the priority is, as the system call setpriority counts: a core that both want goes to others for nine
+// tenths of the time.
+const nice = 10
+
 // lowerThread lowers the priority of the calling thread, and reports whether it could.
 func lowerThread() bool { return unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), nice) == nil }
 

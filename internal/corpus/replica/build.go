@@ -19,7 +19,7 @@ import (
 // retryAfter is how long a node rests after it could not make an index anew in the background. The old one serves.
 const retryAfter = time.Minute
 
-// lookAgain is how often is looked whether an index is merged, which takes a minute for a million passages.
+// lookAgain is the pause between two looks at an index that is being merged, which takes a minute for a million passages.
 const lookAgain = 20 * time.Millisecond
 
 // Rebuild returns when the index of c on this node is of c.IndexBuild. Where it is of a lower one, Rebuild makes it anew from

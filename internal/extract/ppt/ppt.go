@@ -1,8 +1,8 @@
 // Package ppt reads PowerPoint presentations of before 2007 (PowerPoint 97 to 2003, MS-PPT) into a document tree.
 //
 // Each slide is a section with its title and its number as page; the slides come as they are shown, hidden ones left out. The texts of a slide
-// stand in the order of the file, the title first. Tables, pictures where they are wanted and what is said of them, notes and comments are read; footers, dates and
-// slide numbers are not, nor charts and other objects inside. All functions are safe for concurrent use.
+// stand in the order of the file, the title first. Tables, pictures where they are wanted and else what is said of them, notes and
+// comments are read; footers, dates and slide numbers are not, nor charts and other objects inside. All functions are safe for concurrent use.
 package ppt
 
 import (

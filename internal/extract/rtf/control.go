@@ -127,8 +127,8 @@ func (r *reader) group(t *token) bool {
 		r.capture(func(text string) {
 			switch {
 			case r.shape != "wzDescription" || text == "": // else it is the alternative text of a picture
-			case r.picture != nil:
-				r.picture.Description = text
+			case r.state.picture != nil:
+				r.state.picture.Description = text
 			default:
 				r.flow.text().WriteString(" " + text + " ")
 			}

@@ -5,7 +5,6 @@ import "quarry/internal/extract/outline"
 // picture is one that is read. Its bytes are written in hexadecimal digits, or as they are behind \bin.
 type picture struct {
 	outline.Picture
-	data []byte
 	half int // the first of two digits, -1 for none
 }
 
@@ -17,7 +16,7 @@ func (p *picture) hex(text []byte) {
 		case p.half < 0:
 			p.half = d
 		default:
-			p.data = append(p.data, byte(p.half<<4|d))
+			p.Data = append(p.Data, byte(p.half<<4|d))
 			p.half = -1
 		}
 	}
@@ -26,14 +25,12 @@ func (p *picture) hex(text []byte) {
 // beginPicture begins a picture, which belongs to the open paragraph.
 func (r *reader) beginPicture() {
 	s := &r.state
-	if !r.out.Options.Pictures || r.picture != nil || s.hidden || s.deleted || s.aside {
+	if !r.out.Options.Pictures || s.picture != nil || s.hidden || s.deleted || s.aside {
 		return
 	}
 	p := &picture{half: -1}
-	r.picture, s.digits = p, true
+	s.picture, s.digits = p, true
 	s.closes = func() {
-		r.picture = nil
-		p.Data = p.data
 		if to := r.flow.paragraph(); len(p.Data) > 0 || p.Description != "" {
 			to.drawn = append(to.drawn, p.Picture)
 		}

@@ -1,8 +1,8 @@
 // Package rtf reads Rich Text Format (RTF 1.9.1) into a document tree.
 //
 // It keeps what a reader of the final text would see: paragraphs, headings by their style, lists with their bullets and numbers, tables, notes
-// after the paragraph that refers to them, text boxes after the paragraph they are anchored to, pictures where they are wanted and else what is said of them, what fields
-// show. It drops text that is deleted, moved elsewhere or hidden, the codes of fields, comments, headers, footers and tables of contents. A document
+// after the paragraph that refers to them, text boxes after the paragraph they are anchored to, pictures where they are wanted and else
+// what is said of them, what fields show. It drops text that is deleted, moved elsewhere or hidden, the codes of fields, comments, headers, footers and tables of contents. A document
 // that is a page of HTML, as mail of Outlook is, is read as the page. All functions are safe for concurrent use.
 package rtf
 
@@ -81,11 +81,10 @@ type reader struct {
 	high      rune   // the first half of a pair that \u gives, 0 for none
 	skip      int    // how many characters are still to be skipped after \u
 
-	titled  bool     // there was a paragraph of style Title, below which headings are nested
-	caption string   // the last paragraph if it is a caption, perhaps of a table that follows
-	markup  bool     // the document is a page of HTML, written as RTF
-	shape   string   // the name of the property of a shape that was read last
-	picture *picture // the one that is read, where pictures are kept
+	titled  bool   // there was a paragraph of style Title, below which headings are nested
+	caption string // the last paragraph if it is a caption, perhaps of a table that follows
+	markup  bool   // the document is a page of HTML, written as RTF
+	shape   string // the name of the property of a shape that was read last
 }
 
 // font is what is known of a font.
@@ -118,6 +117,7 @@ type state struct {
 	info    bool             // inside the properties of the document
 	starred bool             // the group begins with \*
 	digits  bool             // its text is the bytes of a picture
+	picture *picture         // around, where pictures are kept
 	font    int
 	skip    int // how many characters follow a \u for old programs
 	hidden  bool
@@ -160,14 +160,14 @@ func (r *reader) read() error {
 			r.bytes([]byte{byte(t.value)})
 		case chars:
 			if r.state.digits {
-				r.picture.hex(t.text)
+				r.state.picture.hex(t.text)
 				continue
 			}
 			r.bytes(t.text)
 		case binary:
 			r.skip = max(0, r.skip-1)
 			if r.state.digits {
-				r.picture.data = append(r.picture.data, t.text...)
+				r.state.picture.Data = append(r.state.picture.Data, t.text...)
 			}
 		case word:
 			if r.skip > 0 && signs[t.name] != "" {
