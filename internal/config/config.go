@@ -152,7 +152,7 @@ var Settings = []Setting{
 	{"keep_images", "QUARRY_KEEP_IMAGES", "true: pictures embedded in uploaded files (PNG, JPEG, GIF and WebP from 64 pixels, at most 200 and 20 MB a document) are kept as images of the document", func(c *Config) any { return &c.KeepImages }},
 	{"keep_files", "QUARRY_KEEP_FILES", "true: the bytes of an uploaded file are kept with its document, for `quarry document file` and whoever may read the document", func(c *Config) any { return &c.KeepFiles }},
 	{"parse_memory", "QUARRY_PARSE_MEMORY", "memory that the process which parses a file may hold, bytes; a file that needs more is refused with 400; there are as many such processes as processors", func(c *Config) any { return &c.ParseMemory }},
-	{"parse_seconds", "QUARRY_PARSE_SECONDS", "how long a file may be parsed, seconds; one that takes longer is refused with 400", func(c *Config) any { return &c.ParseSeconds }},
+	{"parse_seconds", "QUARRY_PARSE_SECONDS", "how long a file may be parsed, seconds of a processor's time; one that takes longer is refused with 400", func(c *Config) any { return &c.ParseSeconds }},
 	{"tesseract", "QUARRY_TESSERACT", "the program tesseract, which recognises text in pictures and in pages of PDF that are pictures: its path, or its name in PATH", func(c *Config) any { return &c.Tesseract }},
 	{"ocr_languages", "QUARRY_OCR_LANGUAGES", "languages of the texts that are recognised, separated by commas, by their names in tesseract: eng,deu; each needs its data (tesseract-ocr-deu)", func(c *Config) any { return &c.OCRLanguages }},
 	{"ocr_pages", "QUARRY_OCR_PAGES", "pages of one file whose text is recognised; the metadata of the document names those beyond; 0 recognises none, in pictures either", func(c *Config) any { return &c.OCRPages }},

@@ -5,6 +5,7 @@ package reader
 import (
 	"os"
 	"syscall"
+	"time"
 )
 
 // Program returns the path of this program.
@@ -19,3 +20,9 @@ func rename() {}
 
 // resident returns 0: workers see for themselves how much memory they hold.
 func resident(int) int64 { return 0 }
+
+// began is when this process did.
+var began = time.Now()
+
+// worked returns the time on the clock: there is no other for a process that still runs.
+func worked(int) time.Duration { return time.Since(began) }

@@ -23,7 +23,8 @@ import (
 type Config struct {
 	// Command is the program and its arguments that call Work; see Program.
 	Command []string
-	// Memory is how many bytes a worker may hold while it parses, Time how long that may take.
+	// Memory is how many bytes a worker may hold while it parses, Time how much of a processor's time that may take; where the
+	// system doesn't say, the clock's.
 	Memory int64
 	Time   time.Duration
 	Log    *slog.Logger

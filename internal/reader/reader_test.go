@@ -89,6 +89,8 @@ func misbehave() {
 			//lint:ignore SA5002 that it spins is the point
 			for {
 			}
+		case "sleep":
+			select {}
 		case "eat":
 			for all := [][]byte(nil); ; {
 				more := make([]byte, 1<<20)
@@ -235,6 +237,7 @@ func TestStopped(t *testing.T) {
 	}{
 		{"crash", "it has crashed on this file", nil},
 		{"spin", "it has worked on the file for 300ms, the most that one file may take (the setting parse_seconds", func(c *reader.Config) { c.Time = 300 * time.Millisecond }},
+		{"sleep", "it was not done after 2s, 10 times what one file may take (the setting parse_seconds", func(c *reader.Config) { c.Time = 200 * time.Millisecond }},
 		{"eat", "it needs more than 128 MB of memory, the most that one file may take (the setting parse_memory", func(c *reader.Config) { c.Memory = 128 << 20 }},
 		{"eat", "it needs more than 128 MB of memory", func(c *reader.Config) { c.Memory, c.Blind = 128<<20, true }},
 		{"lie", "it has crashed on this file", nil},

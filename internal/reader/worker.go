@@ -177,12 +177,17 @@ func hear(r io.Reader, most int64, at *progress) (out result, refused, err error
 // look is how often a worker is looked at while it parses. Memory that grows in between is what it may take beyond its limit.
 const look = 20 * time.Millisecond
 
+// patience is how many times as long as it may work a worker may have a file, however little the machine lets it work.
+const patience = 10
+
 // watch kills the process when it passes a limit, or when nobody waits for it any more, until over is closed.
 func (w *worker) watch(ctx context.Context, at *progress, over <-chan struct{}) {
 	ticks := time.NewTicker(look)
 	defer ticks.Stop()
-	end := time.NewTimer(w.cfg.Time)
+	end := time.NewTimer(patience * w.cfg.Time)
 	defer end.Stop()
+	pid := w.cmd.Process.Pid
+	before := worked(pid)
 	for {
 		select {
 		case <-over:
@@ -191,10 +196,14 @@ func (w *worker) watch(ctx context.Context, at *progress, over <-chan struct{}) 
 			w.kill(ctx.Err())
 			return
 		case <-end.C:
-			w.kill(w.overTime(at.now()))
+			w.kill(w.overPatience(at.now()))
 			return
 		case <-ticks.C:
-			if !w.cfg.Blind && resident(w.cmd.Process.Pid) > w.cfg.Memory {
+			if worked(pid)-before > w.cfg.Time {
+				w.kill(w.overTime(at.now()))
+				return
+			}
+			if !w.cfg.Blind && resident(pid) > w.cfg.Memory {
 				w.kill(w.overMemory(at.now()))
 				return
 			}
@@ -204,6 +213,10 @@ func (w *worker) watch(ctx context.Context, at *progress, over <-chan struct{}) 
 
 func (w *worker) overTime(stage string) error {
 	return stopped(stage, "it has worked on the file for %v, the most that one file may take (the setting parse_seconds of the service); split the file, or leave out what is large", w.cfg.Time)
+}
+
+func (w *worker) overPatience(stage string) error {
+	return stopped(stage, "it was not done after %v, %d times what one file may take (the setting parse_seconds of the service); try again when the machine has less to do, or split the file", patience*w.cfg.Time, patience)
 }
 
 func (w *worker) overMemory(stage string) error {

@@ -15,15 +15,15 @@ import (
 	"quarry/internal/testkit"
 )
 
-// slowWorkbook is a workbook that is fine and takes a second at least to read.
+// slowWorkbook is a workbook that is fine and takes a processor more than a second to read.
 func slowWorkbook(t *testing.T) file {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
-	paragraphs := make([]string, 120_000)
+	paragraphs := make([]string, 300_000)
 	for i := range paragraphs {
 		paragraphs[i] = fmt.Sprintf("Valve %d opens at %d bar, and closes at %d.", r.IntN(1e6), r.IntN(1e6), r.IntN(1e6))
 	}
-	return file{"a workbook of 120,000 rows", "rows.xlsx", samplefile.New("xlsx", paragraphs...)}
+	return file{"a workbook of 300,000 rows", "rows.xlsx", samplefile.New("xlsx", paragraphs...)}
 }
 
 // TestParseLimits proves that a file which takes too long or too much memory to read is refused with what it was read as, the limit and its
@@ -53,7 +53,7 @@ func TestParseLimits(t *testing.T) {
 			status, answer := raw(t, p, "POST", "/v2/corpora/h/upload_file", body, map[string]string{"Content-Type": kind})
 			clear(t, status, answer, http.StatusBadRequest, "body.file")
 			if !strings.Contains(string(answer), tc.want) || !strings.Contains(string(answer), "read application/vnd.openxmlformats-officedocument.spreadsheetml.sheet: ") {
-				t.Errorf("the answer doesn't say %q: %s", tc.want, answer)
+				t.Errorf("the answer doesn't say %q: %.600s", tc.want, answer)
 			}
 			others.Wait()
 			if all := listed(t, p.Client(), "h"); len(all) != len(samplefile.Kinds) {
