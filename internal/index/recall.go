@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"quarry/internal/index/recall"
@@ -19,7 +18,7 @@ var checking = make(chan struct{}, 1)
 func (x *Index) Recall() []recall.Recall { return x.recall.All() }
 
 // check asks a search that was not exact again, in the background, when it is its turn; got is what its dense side found.
-func (r *run) check(got map[place]search.Hit) {
+func (r *run) check(got []placed) {
 	x := r.x
 	if !x.recall.Due() {
 		return
@@ -41,11 +40,11 @@ func (r *run) check(got map[place]search.Hit) {
 	again := &run{ctx: context.Background(), x: x, st: r.st, q: &search.Query{K: min(r.k, recallBest)}, vector: r.vector,
 		allow: r.allow, plan: make([]search.Step, len(r.plan))}
 	again.decide()
-	go again.compare(maps.Clone(got), slices.Clone(r.plan))
+	go again.compare(slices.Clone(got), slices.Clone(r.plan))
 }
 
 // compare counts what a search found of what r finds, and ends what check began. A damaged file ends it early.
-func (r *run) compare(got map[place]search.Hit, steps []search.Step) {
+func (r *run) compare(got []placed, steps []search.Step) {
 	var err error
 	defer func() {
 		r.x.release(r.st)
@@ -53,18 +52,22 @@ func (r *run) compare(got map[place]search.Hit, steps []search.Step) {
 		r.x.checks.Done()
 	}()
 	defer guard(&err, r.st.views)()
-	all := map[place]search.Hit{}
-	if _, err = r.side(all, byVectors); err != nil {
+	all, _, err := r.side(byVectors)
+	if err != nil {
 		return
 	}
+	had := make(map[place]bool, len(got))
+	for _, h := range got {
+		had[h.place] = true
+	}
 	best, found := map[string]int{}, map[string]int{}
-	for p := range all {
-		way := steps[p.view].Way
+	for _, h := range all {
+		way := steps[h.view].Way
 		if way == search.WayScan {
 			continue
 		}
 		best[way]++
-		if _, ok := got[p]; ok {
+		if had[h.place] {
 			found[way]++
 		}
 	}

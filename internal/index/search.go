@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"quarry/internal/expr/filter"
@@ -37,18 +36,18 @@ func (s *Snapshot) Search(ctx context.Context, q search.Query) (out search.Found
 	if err != nil {
 		return search.Found{}, err
 	}
-	found, words, lexical := map[place]search.Hit{}, map[place]search.Hit{}, search.Side{}
+	var found, words, weighed []placed
 	// The words are searched beside the vectors: they share nothing that changes, and take about as long. Each side scores what it
 	// has found on the others.
 	wait := shown.Beside(s.st.views, func() (err error) {
 		if r.lex != nil {
-			lexical, err = r.side(words, byWords)
+			words, out.Lexical, err = r.side(byWords)
 		}
 		return err
 	})
 	defer func() { _ = wait() }() // before files may go that are read, also after an error
 	if r.vector != nil {
-		out.Dense, err = r.side(found, byVectors)
+		found, out.Dense, err = r.side(byVectors)
 	}
 	if err = cmp.Or(err, wait()); err != nil {
 		return search.Found{}, err
@@ -59,15 +58,26 @@ func (s *Snapshot) Search(ctx context.Context, q search.Query) (out search.Found
 		out.Dense.All, out.Dense.Exact = all, all
 		r.check(found)
 	}
-	out.Lexical = lexical
-	maps.Copy(found, words)
 	if r.weights != nil {
-		if out.Dimensions, err = r.side(found, byDimensions); err != nil {
+		if weighed, out.Dimensions, err = r.side(byDimensions); err != nil {
 			return search.Found{}, err
 		}
 	}
-	out.Hits, out.Plan = slices.AppendSeq(make([]search.Hit, 0, len(found)), maps.Values(found)), r.plan
+	out.Hits, out.Plan = union(found, words, weighed), r.plan
 	return out, nil
+}
+
+// union returns the hits of all sides, each once.
+func union(sides ...[]placed) []search.Hit {
+	all := slices.Concat(sides...)
+	out, seen := make([]search.Hit, 0, len(all)), make(map[place]bool, len(all))
+	for _, h := range all {
+		if !seen[h.place] {
+			seen[h.place] = true
+			out = append(out, h.Hit)
+		}
+	}
+	return out
 }
 
 // begin returns the search for q if that can be answered.
@@ -120,6 +130,12 @@ type place struct {
 	row  uint32
 }
 
+// placed is a hit and where it is.
+type placed struct {
+	place
+	search.Hit
+}
+
 // after orders rows of one score by document id and part, so that the choice among them does not depend on where they
 // lie.
 func (st *state) after(a, b place) bool {
@@ -138,8 +154,7 @@ func (r *run) prepare() error {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-		r.allow[i] = v.Matching(r.filter, r.kept)
-		r.headings(i)
+		r.allow[i] = v.Headings(r.q.Headings, v.Matching(r.filter, r.kept), r.kept)
 		r.exclude(i)
 		if r.q.PhrasesRequired && r.lex != nil {
 			r.lex.RequirePhrases(i, r.own(i))
@@ -177,24 +192,6 @@ func (r *run) own(i int) []uint64 {
 	return r.allow[i]
 }
 
-// headings leaves out the rows of view i that are headings of text, or all others.
-func (r *run) headings(i int) {
-	if r.q.Headings == search.WithHeadings {
-		return
-	}
-	leading := r.st.views[i].Leading()
-	if r.q.Headings == search.NoHeadings && rowset.Count(leading) == 0 {
-		return
-	}
-	for w, own := range r.own(i) {
-		if r.q.Headings == search.OnlyHeadings {
-			r.allow[i][w] = own & leading[w]
-		} else {
-			r.allow[i][w] = own &^ leading[w]
-		}
-	}
-}
-
 // exclude removes the rows of view i whose text has an excluded word or phrase.
 func (r *run) exclude(i int) {
 	drop := func(row int) { rowset.Remove(r.own(i), row) }
@@ -212,26 +209,27 @@ const (
 	byDimensions
 )
 
-// side adds the K best rows of one side.
-func (r *run) side(found map[place]search.Hit, by int) (search.Side, error) {
+// side returns the K best rows of one side.
+func (r *run) side(by int) ([]placed, search.Side, error) {
 	scan := [...]func(i int, floor float64, offer func(row int, score float64) float64){r.dense, r.lexical, r.dimensions}[by]
 	t := topk.Top[place]{K: r.k, After: r.st.after}
 	for i := range r.st.views {
 		if err := r.ctx.Err(); err != nil {
-			return search.Side{}, err
+			return nil, search.Side{}, err
 		}
 		scan(i, t.Floor(), func(row int, score float64) float64 {
 			t.Offer(topk.Item[place]{Score: score, Place: place{int32(i), uint32(row)}})
 			return t.Floor()
 		})
 	}
-	for _, it := range t.Items {
-		found[it.Place] = r.hit(it.Place, by, it.Score)
+	found := make([]placed, len(t.Items))
+	for i, it := range t.Items {
+		found[i] = placed{it.Place, r.hit(it.Place, by, it.Score)}
 	}
 	if len(t.Items) < t.K || len(t.Items) == r.passing {
-		return search.Side{All: true, Exact: true}, nil
+		return found, search.Side{All: true, Exact: true}, nil
 	}
-	return search.Side{Floor: t.Floor(), Exact: true}, nil
+	return found, search.Side{Floor: t.Floor(), Exact: true}, nil
 }
 
 func (r *run) lexical(i int, floor float64, offer func(row int, score float64) float64) {

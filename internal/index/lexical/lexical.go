@@ -15,6 +15,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 
 	"quarry/internal/index/postings"
 	"quarry/internal/index/rowset"
@@ -25,6 +26,33 @@ type Corpus struct {
 	Segments []Segment
 	Rows     int   // live ones
 	Length   int64 // sum of the numbers of scoring terms of live rows
+
+	once   sync.Once
+	shares *shares // by once
+}
+
+// shares is the part of BM25 that depends on the frequency in a row and on the row's length, for an average length.
+type shares struct {
+	norm [256]float64 // k1·(1-b+b·length/average), by length byte
+	part [partFreqs][256]float64
+}
+
+// share returns the shares for the rows of c.
+func (c *Corpus) share() *shares {
+	c.once.Do(func() {
+		average := float64(c.Length) / float64(max(1, c.Rows))
+		if average == 0 {
+			average = 1 // nothing to score
+		}
+		c.shares = &shares{}
+		for i := range c.shares.norm {
+			c.shares.norm[i] = k1 * (1 - b + float64(b*float64(postings.ByteLength(byte(i))))/average)
+			for f := range partFreqs {
+				c.shares.part[f][i] = saturate(float64(f), c.shares.norm[i])
+			}
+		}
+	})
+	return c.shares
 }
 
 // Segment is the lexical part of a segment.
@@ -80,8 +108,7 @@ type list struct {
 type Scorer struct {
 	c     *Corpus
 	terms []*term
-	norm  [256]float64 // k1·(1-b+b·length/average), by length byte
-	part  [partFreqs][256]float64
+	*shares
 	order [][]int // per segment: terms that are stems there, by ordinal
 	w     window
 
@@ -93,17 +120,7 @@ const partFreqs = 8
 
 // NewScorer returns a scorer for the terms of q.
 func NewScorer(c *Corpus, q Query) *Scorer {
-	s := &Scorer{c: c}
-	average := float64(c.Length) / float64(max(1, c.Rows))
-	if average == 0 {
-		average = 1 // nothing to score
-	}
-	for i := range s.norm {
-		s.norm[i] = k1 * (1 - b + float64(b*float64(postings.ByteLength(byte(i))))/average)
-		for f := range partFreqs {
-			s.part[f][i] = saturate(float64(f), s.norm[i])
-		}
-	}
+	s := &Scorer{c: c, shares: c.share()}
 	s.addStems(q.Terms)
 	for _, p := range q.Phrases {
 		s.addLists(c.phrase(p), true)

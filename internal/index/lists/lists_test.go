@@ -417,8 +417,10 @@ func TestFloor(t *testing.T) {
 	rows := build(t, rotation, all)
 	l := made(t, rows, nil)
 	q := query(t, rotation, all[7])
+	none := make([]uint64, rowset.Words(rows.Len()))
 	read := func(l *lists.Lists, k int, floor float64) int {
-		s := l.Search(q, lists.Want{K: k, Floor: floor, Offer: func(int, float64) float64 { return floor }})
+		// No row may be found, so that none raises the floor.
+		s := l.Search(q, lists.Want{K: k, Allow: none, Floor: floor, Offer: func(int, float64) float64 { return floor }})
 		defer s.Close()
 		s.Best(l.Lists())
 		return s.Counts.Lists

@@ -19,12 +19,12 @@ func trailing(b uint64) int { return bits.TrailingZeros64(b) }
 const deviation = 0.62
 
 // Slack is how many deviations an estimate may be too low for its row to be settled still. Of hits far fewer are lost than
-// of the normal distribution's tail, since most lie well above the floor.
+// of the normal distribution's tail, since most lie well above the floor, which lies below the k-th best by the bound of the high plane.
 type Slack float32
 
 // The slacks: for a share of the lists, where what the lists miss matters more, and for all of them.
 const (
-	Usual Slack = 2
+	Usual Slack = 1.2
 	Wide  Slack = 3.5
 )
 
@@ -32,7 +32,7 @@ const (
 type Counts struct {
 	Lists   int // of which codes were read
 	Codes   int
-	Settled int // rows whose exact score was computed
+	Settled int // rows whose score by 16 bits was computed
 }
 
 // Want is what a search asks for: the rows that may be found (nil for all), how many of the best, and the score below which a row
@@ -49,20 +49,21 @@ type Want struct {
 type Search struct {
 	l      *Lists
 	q      *vector.Query
-	w      Want // with the floor as it is by now
+	w      Want
 	reach  float32
 	Counts Counts
 
-	order  []ranked // by the centroid and the spread, the best first as far as sorted
-	sorted int
-	done   int      // lists of the order that were read or left out
-	seen   []uint64 // rows that were offered; empty between searches, so that it need not be cleared
-	found  []uint32 // those rows
-	table  table
-	x      []float32
-	dots   []float32
-	sums   [blockCall * perBlock]uint16
-	mask   [blockCall]uint32
+	order      []ranked // by the centroid and the spread, the best first as far as sorted
+	sorted     int
+	done       int      // lists of the order that were read or left out
+	seen       []uint64 // the candidates; empty between searches, so that it need not be cleared
+	found      []uint32 // those rows
+	candidates vector.Candidates
+	table      table
+	x          []float32
+	dots       []float32
+	sums       [blockCall * perBlock]uint16
+	mask       [blockCall]uint32
 }
 
 type ranked struct {
@@ -76,6 +77,7 @@ var searches = sync.Pool{New: func() any { return new(Search) }}
 func (l *Lists) Search(q *vector.Query, w Want) *Search {
 	s := searches.Get().(*Search)
 	s.l, s.q, s.w, s.Counts, s.sorted, s.done = l, q, w, Counts{}, 0, 0
+	s.candidates.Reset(l.rows, q, w.K, w.Floor)
 	s.reach = float32(l.reach(w.K))
 	s.x = grow(s.x, l.centroids.Width)
 	q.Values(s.x)
@@ -167,7 +169,7 @@ func (s *Search) Within(n int) (rows, passing int) {
 
 // near reports whether a list may have a row of use.
 func (s *Search) near(list int32) bool {
-	return s.dots[list]+float32(s.reach*s.l.spread[list]) >= float32(s.w.Floor)
+	return s.dots[list]+float32(s.reach*s.l.spread[list]) >= float32(s.candidates.Expected())
 }
 
 // First is the number of lists that are read whatever their centroids are: they show where the floor is.
@@ -183,10 +185,11 @@ func (s *Search) Best(n int) {
 				s.read(list, s.l.runs[list].all, nil)
 			}
 		}
-		if math.IsInf(s.w.Floor, -1) {
+		if math.IsInf(s.candidates.Floor(), -1) {
 			n = min(2*n, s.l.Lists())
 		}
 	}
+	s.settle()
 }
 
 // All reads the first entries of every list: each row once. With marks, those of Mark for the allowed rows, it leaves out
@@ -196,6 +199,7 @@ func (s *Search) All(marks []uint32) {
 	for _, o := range s.order {
 		s.read(o.list, s.l.runs[o.list].first, marks)
 	}
+	s.settle()
 }
 
 // read reads the first n entries of a list.
@@ -211,7 +215,7 @@ func (s *Search) read(list int32, n int, marks []uint32) {
 		}
 		begun = true
 		end := min(last, b+blockCall)
-		if math.IsInf(s.w.Floor, -1) {
+		if math.IsInf(s.candidates.Floor(), -1) {
 			end = b + 1 // everything reaches no floor, so look at little at a time
 		}
 		if marks != nil {
@@ -229,7 +233,7 @@ func (s *Search) read(list int32, n int, marks []uint32) {
 			s.ahead(*m, (b+i)*perBlock)
 		}
 		for i, m := range s.mask[:end-b] {
-			s.settle(m, (b+i)*perBlock)
+			s.gather(m, (b+i)*perBlock)
 		}
 		b = end
 	}
@@ -253,29 +257,29 @@ func (s *Search) blocks(b, end int, score float64) {
 	s.Counts.Codes += n
 	size := blockBytes(s.l.centroids.Width)
 	sums(&s.table, s.l.Code[b*size:end*size], s.sums[:n])
-	at := bar{float32(s.table.step), float32(s.table.shift + float64(float64(s.w.Slack)*deviation)), float32(s.w.Floor - score)}
+	at := bar{float32(s.table.step), float32(s.table.shift + float64(float64(s.w.Slack)*deviation)), float32(s.candidates.Floor() - score)}
 	reach(s.sums[:n], s.l.Factor[4*b*perBlock:4*end*perBlock], at, s.mask[:end-b])
 }
 
-// ahead has the processor fetch what settle will read.
+// ahead has the processor fetch what gather will read.
 func (s *Search) ahead(m uint32, entry int) {
 	for ; m != 0; m &= m - 1 {
 		s.l.rows.Ahead(int(le32(s.l.Row, entry+bits.TrailingZeros32(m))))
 	}
 }
 
-// settle offers the rows of the entries whose bits are set in m, with their exact score.
-func (s *Search) settle(m uint32, entry int) {
+// gather takes the rows of the entries whose bits are set in m for candidates.
+func (s *Search) gather(m uint32, entry int) {
 	for ; m != 0; m &= m - 1 {
 		row := int(le32(s.l.Row, entry+bits.TrailingZeros32(m)))
-		if !rowset.Has(s.w.Allow, row) || rowset.Has(s.seen, row) {
-			continue
-		}
-		if score, ok := s.l.rows.Settle(s.q, row, s.w.Floor); ok {
-			s.Counts.Settled++
+		if rowset.Has(s.w.Allow, row) && !rowset.Has(s.seen, row) && s.candidates.Add(s.l.rows, s.q, row) {
 			rowset.Add(s.seen, row)
 			s.found = append(s.found, uint32(row))
-			s.w.Floor = s.w.Offer(row, score)
 		}
 	}
+}
+
+// settle offers the candidates that the high plane leaves.
+func (s *Search) settle() {
+	s.Counts.Settled += s.candidates.Settle(s.l.rows, s.q, s.w.Floor, s.w.Offer)
 }

@@ -8,6 +8,7 @@ import (
 	"quarry/internal/index/condition"
 	"quarry/internal/index/layer"
 	"quarry/internal/index/rowset"
+	"quarry/internal/search"
 )
 
 // Matching returns the live rows of v that f holds for, one bit per row; nil means all. Results of its conditions are
@@ -24,10 +25,43 @@ func (v *View) Matching(f *filter.Filter, kept *condition.Cache) []uint64 {
 	return out
 }
 
-// Leading returns the rows that are headings of sections that have text, one bit per row.
-func (v *View) Leading() []uint64 {
-	return v.Values.Where(v.Values.Schema().Leads, func(c *column.Column, out []uint64) {
-		c.Compare(filter.Eq, filter.Bool(true), out)
+// Headings returns those of rows that want asks for; nil means all, for both. Headings are those of sections that have text.
+func (v *View) Headings(want search.Headings, rows []uint64, kept *condition.Cache) []uint64 {
+	if want == search.WithHeadings {
+		return rows
+	}
+	leading := v.leading(kept)
+	switch {
+	case want == search.OnlyHeadings && leading == nil:
+		return make([]uint64, rowset.Words(v.Rows))
+	case leading == nil:
+		return rows
+	case rows == nil:
+		rows = rowset.All(v.Rows)
+	default:
+		rows = slices.Clone(rows)
+	}
+	for w := range rows {
+		if want == search.OnlyHeadings {
+			rows[w] &= leading[w]
+		} else {
+			rows[w] &^= leading[w]
+		}
+	}
+	return rows
+}
+
+// leading returns the rows that are headings; nil for none. They are taken from kept and left there.
+func (v *View) leading(kept *condition.Cache) []uint64 {
+	const text = "\x00leading" // which no filter has
+	return kept.Rows(v.Values, text, func() []uint64 {
+		out := v.Values.Where(v.Values.Schema().Leads, func(c *column.Column, out []uint64) {
+			c.Compare(filter.Eq, filter.Bool(true), out)
+		})
+		if rowset.Count(out) == 0 {
+			return nil
+		}
+		return out
 	})
 }
 

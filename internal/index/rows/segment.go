@@ -197,6 +197,9 @@ func (h Shape) Bind(file *segment.File, m Meta) (*Segment, error) {
 		s.Vectors = &vector.Rows{Rotation: h.Rotation, Limits: m.Limits, Planes: vector.Planes{
 			Hi: b.get("vec.hi", w*m.Rows), Lo: b.get("vec.lo", w*m.Rows), Scale: b.get("vec.scale", 4*m.Rows),
 		}}
+		if low := file.Part("vec.lo"); low != nil {
+			s.Vectors.Low = low
+		}
 		if b.err == nil {
 			s.Lists = b.lists(s.Vectors)
 		}

@@ -2,6 +2,7 @@ package segment_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -17,11 +18,11 @@ import (
 )
 
 // access reads sections as their names say.
-func access(name string) segment.Access {
-	return map[string]segment.Access{"hot": segment.Hot, "cold": segment.Cold}[name]
+func access(name string, _ int64) segment.Access {
+	return map[string]segment.Access{"hot": segment.Hot, "cold": segment.Cold, "apart": segment.Apart}[name]
 }
 
-// large writes a file of a hot, a usual and a cold section, of 2 MB each.
+// large writes a file of a hot, a usual, a cold section and one apart, of 2 MB each.
 func large(t *testing.T) (path string, content []byte) {
 	t.Helper()
 	path, content = filepath.Join(t.TempDir(), "1.seg"), make([]byte, 2_000_000)
@@ -29,7 +30,7 @@ func large(t *testing.T) (path string, content []byte) {
 		content[i] = byte(rng.Uint64())
 	}
 	var sections []segment.Section
-	for _, name := range []string{"hot", "usual", "cold"} {
+	for _, name := range []string{"hot", "usual", "cold", "apart"} {
 		sections = append(sections, segment.Section{Name: name, Version: 1, Data: content})
 	}
 	if err := (segment.Files{}).Write(path, sections); err != nil {
@@ -109,8 +110,54 @@ func TestColdIsChecked(t *testing.T) {
 	}
 }
 
+// TestApart proves that a section apart gives what was written without its mapping being touched, and that reading what is no longer
+// there is the damage of the place.
+func TestApart(t *testing.T) {
+	t.Parallel()
+	path, content := large(t)
+	f := open(t, path)
+	part, got := f.Part("apart"), make([]byte, 1000)
+	if part == nil || f.Part("cold") != nil {
+		t.Fatalf("parts: apart %v, cold %v", part, f.Part("cold"))
+	}
+	part.Read(got, 1_234_567)
+	if !bytes.Equal(got, content[1_234_567:][:1000]) {
+		t.Error("other bytes than were written")
+	}
+	if n := mapped(t, f.Section("apart").Data); n > 0 {
+		t.Errorf("%d kB of the mapping are in this process", n)
+	}
+	guarded := func(read func()) (err error) {
+		defer segment.Guard(&err, true, func() []*segment.File { return []*segment.File{f} })()
+		read()
+		return nil
+	}
+	if err := os.Truncate(path, 7_000_000); err != nil {
+		t.Fatal(err)
+	}
+	var damage *segment.Corrupt
+	if err := guarded(func() { part.Read(got, 1_500_000) }); !errors.As(err, &damage) || damage.Section != "apart" || damage.Reason != "cut off" {
+		t.Errorf("a file that was cut off: %v", err)
+	}
+}
+
+// mapped returns how many kB of the mapping of data are in this process.
+func mapped(t *testing.T, data []byte) (kilobytes int) {
+	t.Helper()
+	if _, err := fmt.Sscan(field(t, data, "Rss:"), &kilobytes); err != nil {
+		t.Fatal(err)
+	}
+	return kilobytes
+}
+
 // mapping returns the flags of the mapping that the middle of data lies in.
 func mapping(t *testing.T, data []byte) string {
+	t.Helper()
+	return field(t, data, "VmFlags:")
+}
+
+// field returns a field of the mapping that the middle of data lies in.
+func field(t *testing.T, data []byte, name string) string {
 	t.Helper()
 	maps, err := os.ReadFile("/proc/self/smaps")
 	if err != nil {
@@ -122,7 +169,7 @@ func mapping(t *testing.T, data []byte) string {
 		if n, _ := fmt.Sscanf(line, "%x-%x ", &from, &to); n == 2 {
 			within = at >= from && at < to
 		}
-		if flags, ok := strings.CutPrefix(line, "VmFlags:"); ok && within {
+		if flags, ok := strings.CutPrefix(line, name); ok && within {
 			return flags
 		}
 	}

@@ -21,15 +21,14 @@ func pages(mapped []byte, offset, length int64, around bool) []byte {
 	return mapped[from:to]
 }
 
-// advise asks the system to keep in memory, or not to, what a way of reading needs of a section. Everything works without.
-func advise(mapped, section []byte, a Access) {
+// advise asks the system to keep in memory, or not to, what a way of reading needs of a section of f. Everything works without.
+func advise(f *File, section []byte, a Access) {
 	if len(section) == 0 {
 		return
 	}
-	offset := int64(uintptr(unsafe.Pointer(unsafe.SliceData(section))) - uintptr(unsafe.Pointer(unsafe.SliceData(mapped))))
-	advice, part := unix.MADV_WILLNEED, pages(mapped, offset, int64(len(section)), true)
-	if a == Cold {
-		advice, part = unix.MADV_RANDOM, pages(mapped, offset, int64(len(section)), false)
+	advice, part := unix.MADV_WILLNEED, pages(f.mapped, f.offset(section), int64(len(section)), true)
+	if a != Hot {
+		advice, part = unix.MADV_RANDOM, pages(f.mapped, f.offset(section), int64(len(section)), false)
 	}
 	if len(part) > 0 {
 		_ = unix.Madvise(part, advice)

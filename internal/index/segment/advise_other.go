@@ -4,6 +4,6 @@ package segment
 
 import "os"
 
-func advise([]byte, []byte, Access) {}
+func advise(*File, []byte, Access) {}
 
 func leaving(*os.File, []byte, int64, int64) (read func()) { return func() {} }

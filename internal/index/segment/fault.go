@@ -3,7 +3,7 @@ package segment
 import "runtime/debug"
 
 // Guard turns a fault in mapped memory (a file that was cut off, a disk that fails) into a panic of this goroutine, and
-// returns a function to defer that recovers it and sets err to the *Corrupt of one of the files. Other panics go on. With
+// returns a function to defer that recovers it, or that of Part, and sets err to the *Corrupt of one of the files. Other panics go on. With
 // reading, a file that turns out to have been cut off is that error without a fault, too.
 func Guard(err *error, reading bool, files func() []*File) func() {
 	old := debug.SetPanicOnFault(true)
@@ -14,6 +14,10 @@ func Guard(err *error, reading bool, files func() []*File) func() {
 			if reading && *err == nil {
 				*err = CutOff(files())
 			}
+			return
+		}
+		if c, ok := r.(*Corrupt); ok {
+			*err = c
 			return
 		}
 		fault, ok := r.(interface{ Addr() uintptr })

@@ -10,12 +10,17 @@ import (
 	"path/filepath"
 )
 
-func open(path string, access func(section string) Access) (*File, error) {
+func open(path string, access func(section string, bytes int64) Access) (*File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open index file: %w", err)
 	}
-	defer func() { _ = f.Close() }()
+	var out *File
+	defer func() {
+		if out == nil || out.file == nil {
+			_ = f.Close() // it was read only
+		}
+	}()
 	info, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("open index file: %w", err)
@@ -34,13 +39,19 @@ func open(path string, access func(section string) Access) (*File, error) {
 		}
 		return nil, err
 	}
-	out := &File{Name: filepath.Base(path), mapped: data, close: unmap}
+	out = &File{Name: filepath.Base(path), mapped: data, close: unmap}
 	if unmap != nil {
 		out.path = path
 	}
 	for _, p := range places {
 		end := p.offset + p.length
 		out.sections = append(out.sections, Section{p.name, p.version, data[p.offset:end:end]})
+		if unmap != nil && access(p.name, int64(p.length)) == Apart {
+			if out.file == nil {
+				out.file, out.parts = f, map[string]*Part{}
+			}
+			out.parts[p.name] = &Part{in: out, section: p.name, offset: int64(p.offset), length: int64(p.length)}
+		}
 	}
 	return out, nil
 }
@@ -90,7 +101,7 @@ func (f source) check() ([]place, error) {
 		if p.offset > t.toc || p.length > t.toc-p.offset {
 			return nil, bad(p.name, int64(p.offset), "section reaches past the end")
 		}
-		if f.access(p.name) == Cold {
+		if a := f.access(p.name, int64(p.length)); a == Cold || a == Apart {
 			read[i] = f.cold(int64(p.offset), int64(p.length))
 		}
 	}

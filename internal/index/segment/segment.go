@@ -84,7 +84,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 type File struct {
 	Name     string // for errors; "" in memory
 	sections []Section
-	mapped   []byte // the whole file, nil in memory
+	mapped   []byte   // the whole file, nil in memory
+	file     *os.File // nil unless there are parts
+	parts    map[string]*Part
 	path     string // of the file that is mapped
 	close    func() error
 }
@@ -114,6 +116,11 @@ func (f *File) Bytes() (all, mapped int64) {
 		all += int64(len(s.Data))
 	}
 	return all, 0
+}
+
+// offset returns where in the mapped file a section begins.
+func (f *File) offset(section []byte) int64 {
+	return int64(uintptr(unsafe.Pointer(unsafe.SliceData(section))) - uintptr(unsafe.Pointer(unsafe.SliceData(f.mapped))))
 }
 
 // locate returns the damage that a fault at an address stands for; nil when the address is not in the mapped file.
@@ -151,6 +158,9 @@ func (f *File) Close() error {
 	}
 	c := f.close
 	f.close = nil
+	if f.file != nil {
+		return errors.Join(c(), f.file.Close())
+	}
 	return c()
 }
 

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// candidates gathers the rows that may be among the k best, by the high plane alone. A row's score lies
-// within slack of its coarse score, so the k-th best coarse score less slack is a floor that k rows reach.
-type candidates struct {
+// Candidates gathers the rows that may be among the k best, by the high plane alone. A row's score lies within slack of its coarse
+// score, so the k-th best coarse score less slack is a floor that k rows reach. Reset begins a search. Not safe for concurrent use.
+type Candidates struct {
 	k     int
 	slack float64
-	floor float64
+	floor float64 // that the score of one that is of use reaches
 	rows  []candidate
 	heap  []float64 // the k best coarse scores, the worst at the root
 }
@@ -20,7 +20,23 @@ type candidate struct {
 	coarse float64
 }
 
-func (c *candidates) add(row int, coarse float64) {
+// Reset sets what another search wants, and lets go of all candidates.
+func (c *Candidates) Reset(r *Rows, q *Query, k int, floor float64) {
+	c.k, c.slack, c.floor = k, r.slack(q), floor
+	c.rows, c.heap = c.rows[:0], c.heap[:0]
+}
+
+// Add adds row i, which was not added before, and reports true, unless the high plane proves that it is of no use.
+func (c *Candidates) Add(r *Rows, q *Query, i int) bool {
+	var dot [1]int32
+	scan(q, r.Planes.Hi[i*r.Rotation.width:], dot[:])
+	return c.add(i, r.coarse(q, i, dot[0]))
+}
+
+func (c *Candidates) add(row int, coarse float64) bool {
+	if coarse+c.slack < c.floor {
+		return false
+	}
 	c.rows = append(c.rows, candidate{int32(row), coarse})
 	switch {
 	case len(c.heap) < c.k:
@@ -30,14 +46,26 @@ func (c *candidates) add(row int, coarse float64) {
 		c.heap[0] = coarse
 		c.down()
 	default:
-		return
+		return true
 	}
 	if len(c.heap) == c.k {
 		c.floor = max(c.floor, c.heap[0]-c.slack)
 	}
+	return true
 }
 
-func (c *candidates) up() {
+// Floor returns what the score of one that is of use reaches: -Inf while fewer were added than are wanted.
+func (c *Candidates) Floor() float64 { return c.floor }
+
+// Expected returns about the score of the k-th best so far, at least the floor.
+func (c *Candidates) Expected() float64 {
+	if len(c.heap) < c.k {
+		return c.floor
+	}
+	return max(c.floor, c.heap[0])
+}
+
+func (c *Candidates) up() {
 	for i := len(c.heap) - 1; i > 0; {
 		p := (i - 1) / 2
 		if c.heap[p] <= c.heap[i] {
@@ -48,7 +76,7 @@ func (c *candidates) up() {
 	}
 }
 
-func (c *candidates) down() {
+func (c *Candidates) down() {
 	for i := 0; ; {
 		least := 2*i + 1
 		if least >= len(c.heap) {
@@ -65,10 +93,21 @@ func (c *candidates) down() {
 	}
 }
 
-// best returns those that may still reach the floor, best first: in this order the floor rises fastest, and the fewest
-// need their exact score.
-func (c *candidates) best() []candidate {
-	kept := slices.DeleteFunc(c.rows, func(x candidate) bool { return x.coarse+c.slack < c.floor })
+// Settle offers those that may reach the floor with their Score, and returns how many; offer returns the floor from then on. The high
+// plane is looked at once more, with the query as it is: without what its 8 bits miss fewer need their score, and since the
+// best come first, the floor rises fastest.
+func (c *Candidates) Settle(r *Rows, q *Query, floor float64, offer func(row int, score float64) float64) (n int) {
+	kept, slack := c.rows[:0], r.fineSlack(q)
+	for _, x := range c.rows {
+		if x.coarse+c.slack >= c.floor {
+			kept = append(kept, candidate{x.row, r.fine(q, int(x.row))})
+		}
+	}
 	slices.SortFunc(kept, func(a, b candidate) int { return cmp.Compare(b.coarse, a.coarse) })
-	return kept
+	for n < len(kept) && kept[n].coarse+slack >= floor {
+		floor = offer(int(kept[n].row), r.Score(q, int(kept[n].row)))
+		n++
+	}
+	c.rows = kept[:0]
+	return n
 }

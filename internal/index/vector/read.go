@@ -6,9 +6,9 @@ import "encoding/binary"
 func (r *Rows) Vector(i int) []float32 {
 	w := r.Rotation.width
 	x, tmp := make([]float32, w), make([]float32, w)
-	scale := r.scale(i)
+	scale, lo := r.scale(i), r.low(i, new([]byte))
 	for j := range x {
-		level := int32(binary.BigEndian.Uint16([]byte{r.Planes.Hi[i*w+j], r.Planes.Lo[i*w+j]})) - 32768
+		level := int32(binary.BigEndian.Uint16([]byte{r.Planes.Hi[i*w+j], lo[j]})) - 32768
 		x[j] = float32(scale * float64(level))
 	}
 	r.Rotation.undo(x, tmp)

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 
 	"quarry/internal/index/rowset"
 )
@@ -14,7 +16,11 @@ type Rows struct {
 	Rotation *Rotation
 	Planes   Planes
 	Limits   Limits
+	Low      Part // reads single rows of the low plane, nil where Planes.Lo does
 }
+
+// Part reads bytes of a plane at an offset. It panics where they can't be read.
+type Part interface{ Read(to []byte, at int64) }
 
 // Planes are the bytes of rows: row i has Width bytes in Hi and Lo each and a float32 in Scale. Its value at dimension
 // j is scale · (256·(hi-128) + lo).
@@ -99,7 +105,9 @@ func (b *Builder) Copy(r *Rows, i int) {
 }
 
 // Rows returns what was added. The builder must not be used afterwards.
-func (b *Builder) Rows() *Rows { return &Rows{b.rotation, b.planes, b.limits} }
+func (b *Builder) Rows() *Rows {
+	return &Rows{Rotation: b.rotation, Planes: b.planes, Limits: b.limits}
+}
 
 // Len returns the number of rows.
 func (r *Rows) Len() int { return len(r.Planes.Scale) / 4 }
@@ -177,8 +185,24 @@ func (q *Query) code(x []float32) {
 
 // Score returns the inner product of the query with row i from both planes: their cosine.
 func (r *Rows) Score(q *Query, i int) float64 {
+	buf := lows.Get().(*[]byte)
+	score := float64(dot16(q.fine, r.Planes.Hi[i*r.Rotation.width:], r.low(i, buf))) * (q.fscale * r.scale(i))
+	lows.Put(buf)
+	return score
+}
+
+// lows has room for rows of low planes that are read, as *[]byte.
+var lows = sync.Pool{New: func() any { return new([]byte) }}
+
+// low returns row i of the low plane, in buf if it has to be read.
+func (r *Rows) low(i int, buf *[]byte) []byte {
 	w := r.Rotation.width
-	return float64(dot16(q.fine, r.Planes.Hi[i*w:], r.Planes.Lo[i*w:])) * (q.fscale * r.scale(i))
+	if r.Low == nil {
+		return r.Planes.Lo[i*w:][:w]
+	}
+	*buf = slices.Grow((*buf)[:0], w)[:w]
+	r.Low.Read(*buf, int64(i)*int64(w))
+	return *buf
 }
 
 // coarse returns the score by the high plane: hi - 127.5 stands for the 16-bit value over 256.
@@ -192,23 +216,20 @@ func (r *Rows) slack(q *Query) float64 {
 	return q.norm*r.Limits.Residual + q.missed*r.Limits.Norm + 1e-9
 }
 
-// Ahead has the processor fetch what Settle reads of row i. Rows that are settled lie far apart, and several can be on
+// fine returns the score by the high plane with the query as it is.
+func (r *Rows) fine(q *Query, i int) float64 {
+	return float64(dot16(q.fine, r.Planes.Hi[i*r.Rotation.width:], q.middle)) * (q.fscale * r.scale(i))
+}
+
+// fineSlack returns a bound of the difference between fine and Score, of which only the low plane is missing.
+func (r *Rows) fineSlack(q *Query) float64 { return q.norm*r.Limits.Residual + 1e-9 }
+
+// Ahead has the processor fetch what Candidates reads of row i. Rows that are looked at lie far apart, and several can be on
 // their way at a time.
 func (r *Rows) Ahead(i int) {
 	w := r.Rotation.width
 	prefetch(&r.Planes.Hi[i*w], w)
-	prefetch(&r.Planes.Lo[i*w], w)
 	prefetch(&r.Planes.Scale[4*i], 4)
-}
-
-// Settle returns the Score of row i, or false where the high plane alone proves that it is below floor.
-func (r *Rows) Settle(q *Query, i int, floor float64) (score float64, ok bool) {
-	var dot [1]int32
-	scan(q, r.Planes.Hi[i*r.Rotation.width:], dot[:])
-	if r.coarse(q, i, dot[0])+r.slack(q) < floor {
-		return 0, false
-	}
-	return r.Score(q, i), true
 }
 
 // step is the number of rows per kernel call: assembly cannot be preempted.
@@ -228,22 +249,18 @@ func (r *Rows) Search(q *Query, w Want, offer func(row int, score float64) float
 	if r.Len() == 0 || w.K < 1 {
 		return
 	}
-	c := candidates{k: w.K, floor: w.Floor, slack: r.slack(q)}
+	var c Candidates
+	c.Reset(r, q, w.K, w.Floor)
 	if w.Allow != nil && 8*rowset.Count(w.Allow) < r.Len() {
-		r.scanFew(q, w.Allow, &c)
+		rowset.Each(w.Allow, func(row int) { c.Add(r, q, row) }) // below one row in eight cheaper than the whole scan
 	} else {
 		r.scanAll(q, w.Allow, &c)
 	}
-	for _, x := range c.best() {
-		if x.coarse+c.slack < w.Floor {
-			return
-		}
-		w.Floor = offer(int(x.row), r.Score(q, int(x.row)))
-	}
+	c.Settle(r, q, w.Floor, offer)
 }
 
 // scanAll gathers candidates from a scan of the whole high plane.
-func (r *Rows) scanAll(q *Query, allow []uint64, c *candidates) {
+func (r *Rows) scanAll(q *Query, allow []uint64, c *Candidates) {
 	var dots [step]int32
 	w := r.Rotation.width
 	for o := 0; o < r.Len(); o += step {
@@ -256,16 +273,4 @@ func (r *Rows) scanAll(q *Query, allow []uint64, c *candidates) {
 			}
 		}
 	}
-}
-
-// scanFew gathers candidates row by row: below one row in eight that is cheaper than the whole scan.
-func (r *Rows) scanFew(q *Query, allow []uint64, c *candidates) {
-	var dot [1]int32
-	w := r.Rotation.width
-	rowset.Each(allow, func(row int) {
-		scan(q, r.Planes.Hi[row*w:], dot[:])
-		if x := r.coarse(q, row, dot[0]); x+c.slack >= c.floor {
-			c.add(row, x)
-		}
-	})
 }

@@ -127,7 +127,7 @@ func (f Folder) segment(named manifest.Segment) (*View, error) {
 
 // open maps a file and checks that it is of this index, by its section meta.
 func (f Folder) open(path string) (file *segment.File, m rows.Meta, err error) {
-	if file, err = segment.OpenFor(path, rows.Access); err != nil {
+	if file, err = segment.OpenFor(path, f.Shape.Access); err != nil {
 		return nil, m, err
 	}
 	if m, err = rows.ReadMeta(file); err == nil && (m.Epoch != f.Epoch || m.Encoder != f.Encoder) {

@@ -54,7 +54,7 @@ func Detect(text string) (code string, confidence float64) {
 	if n := utf8.RuneCountInString(text); n < 40 {
 		confidence *= float64(n) / 40
 	}
-	guess := standard(info.Lang.Iso6393())
+	guess := codes()[info.Lang]
 	switch {
 	case guess == code:
 		return code, max(confidence, strong)

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -21,12 +22,23 @@ func (s *script) writes(code string) bool {
 		return s.code == code
 	}
 	for l := range s.candidates {
-		if standard(l.Iso6393()) == code {
+		if codes()[l] == code {
 			return true
 		}
 	}
 	return false
 }
+
+// codes are those of the candidates of all scripts. The detector makes a table of all its languages for each that is asked for.
+var codes = sync.OnceValue(func() map[whatlanggo.Lang]string {
+	out := map[whatlanggo.Lang]string{}
+	for _, s := range scripts {
+		for l := range s.candidates {
+			out[l] = standard(l.Iso6393())
+		}
+	}
+	return out
+})
 
 // scripts are the known scripts. dominant relies on Latin being at index 0 and kana at 6 and 7.
 var scripts = []*script{
