@@ -22,7 +22,7 @@ func Read(page string, o outline.Options) (*outline.Document, error) { return Re
 
 // ReadWith is Read for a page that lies beside its pictures: file returns the one at an address, nil for none.
 func ReadWith(page string, o outline.Options, file func(source string) []byte) (*outline.Document, error) {
-	b := outline.Builder{Options: o}
+	b := outline.Builder{Options: o, File: file}
 	root, err := parse(page)
 	if err != nil {
 		// The text of a page that the parser refuses can still be extracted.
@@ -31,7 +31,7 @@ func ReadWith(page string, o outline.Options, file func(source string) []byte) (
 		}
 		return &outline.Document{Metadata: map[string]any{}, Sections: b.Sections()}, nil
 	}
-	w := walker{out: &b, file: file}
+	w := walker{out: &b}
 	w.children(root)
 	w.flush()
 	return b.Document(metadata(root)), nil
@@ -52,7 +52,7 @@ func Append(b *outline.Builder, fragment string) error {
 	return nil
 }
 
-// AppendPage parses a page in UTF-8 and adds its content to b, but for what stands in its head.
+// AppendPage parses a page in UTF-8 and adds its content to b, but for what stands in its head. Pictures are those that b.File has.
 func AppendPage(b *outline.Builder, page string) error {
 	root, err := parse(page)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"quarry/internal/extract/outline"
 )
 
-// picture takes a picture whose bytes are at hand, in its address or by w.file, and reports whether it has: it is added behind the open
+// picture takes a picture whose bytes are at hand, in its address or by the builder's File, and reports whether it has: it is added behind the open
 // block, and so is what is said of it.
 func (w *walker) picture(n *html.Node) bool {
 	if !w.out.Options.Pictures {
@@ -17,8 +17,8 @@ func (w *walker) picture(n *html.Node) bool {
 	}
 	source := attr(n, "src")
 	data := bitmap.FromURI(source)
-	if data == nil && w.file != nil {
-		data = w.file(source)
+	if data == nil && w.out.File != nil {
+		data = w.out.File(source)
 	}
 	if data == nil {
 		return false

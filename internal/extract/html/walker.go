@@ -26,8 +26,7 @@ type walker struct {
 	around int             // the same outside of the open lists
 	ended  bool            // that section, of an item, has ended: what comes next is of the one around it
 
-	file     func(source string) []byte // the picture at an address, nil for none
-	pictures []outline.Picture          // of the open block
+	pictures []outline.Picture // of the open block
 }
 
 func (w *walker) children(n *html.Node) {

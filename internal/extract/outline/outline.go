@@ -85,6 +85,9 @@ type Table struct {
 type Builder struct {
 	// Options are those of the reader.
 	Options Options
+	// File returns the picture at an address that a page has, where the file has the picture beside the page; nil where it has none.
+	// It is nil for files without any.
+	File func(address string) []byte
 
 	root  node
 	stack []*node // open sections, outermost first
