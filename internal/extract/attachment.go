@@ -14,7 +14,7 @@ import (
 func readMail(in Input, f *format, depth int) (*Document, error) {
 	var scans []Scan
 	n := 0
-	doc, err := f.readMail(in.Data, mail.Files{Depth: depth, Read: func(a *mail.Attachment, depth int) (*Document, error) {
+	doc, err := f.readMail(in.Data, mail.Files{Depth: depth, Pictures: in.Pictures, Read: func(a *mail.Attachment, depth int) (*Document, error) {
 		n++
 		place := strconv.Itoa(n)
 		o := in.Options

@@ -3,6 +3,7 @@ package ingest_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"image"
 	"image/png"
@@ -77,5 +78,41 @@ func TestUploadPictures(t *testing.T) {
 		if !slices.Contains(texts, want) {
 			t.Errorf("%q is not text: %q", want, texts)
 		}
+	}
+}
+
+// TestUploadMailPictures proves that a picture attached to a mail is an image of the document whether its text is recognised or not, and that
+// this text stays beside it.
+func TestUploadMailPictures(t *testing.T) {
+	t.Parallel()
+	mail := "Subject: The valve\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nSee below.\r\n" +
+		"--x\r\nContent-Type: image/png\r\nContent-Disposition: attachment; filename=valve.png\r\nContent-Transfer-Encoding: base64\r\n\r\n" +
+		base64.StdEncoding.EncodeToString([]byte(pngOf(t, sheet(300)))) + "\r\n--x--\r\n"
+	for name, tt := range map[string]struct {
+		keep bool
+		ocr  ingest.OCR
+		want string
+	}{
+		"read":              {true, ingest.OCR{Recogniser: &sizes{}, Pages: 9}, "The valve; See below.; valve.png; The sheet is 300 high. [1 ocr]; valve.png"},
+		"not read":          {true, ingest.OCR{Absent: "Install tesseract"}, "The valve; See below.; valve.png; This attachment was not read: the file needs OCR (text recognition): it has no text layer, only what may be seen on its pages.; valve.png"},
+		"too much":          {true, ingest.OCR{Recogniser: &sizes{fails: map[int]error{300: extract.ErrStopped}}, Pages: 9}, "The valve; See below.; valve.png; This attachment was not read: the file needs OCR (text recognition): it has no text layer, only what may be seen on its pages.; valve.png"},
+		"read and not kept": {false, ingest.OCR{Recogniser: &sizes{}, Pages: 9}, "The valve; See below.; valve.png; The sheet is 300 high. [1 ocr]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := documenttest.New(corpus.Corpus{Key: "manuals", Enabled: true})
+			service := ingest.New(ingest.Config{Corpora: store.Corpora(), Documents: store, Encoders: &documenttest.Encoder{}, Index: store, Pictures: tt.keep, OCR: tt.ocr})
+			doc, err := service.Upload(t.Context(), "manuals", upload("a.eml", mail))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := outlined(doc.Metadata, doc.Parts); got != tt.want {
+				t.Errorf("the document is\n%s, want\n%s", got, tt.want)
+			}
+			last := doc.Parts[len(doc.Parts)-1]
+			if kept := len(doc.Images) == 1 && last.ImageID == doc.Images[0].ID; kept != tt.keep {
+				t.Errorf("%d images, of part %+v", len(doc.Images), last)
+			}
+		})
 	}
 }

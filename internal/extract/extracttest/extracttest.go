@@ -93,6 +93,9 @@ func sections(all []outline.Section, indent string) string {
 				fmt.Fprintf(&b, "%s    %q\n", indent, row)
 			}
 		}
+		for _, p := range s.Pictures {
+			fmt.Fprintf(&b, "%s  picture %s title %q caption %q description %q\n", indent, p.MIME, p.Title, p.Caption, p.Description)
+		}
 		b.WriteString(sections(s.Sections, indent+"  "))
 	}
 	return b.String()

@@ -105,6 +105,11 @@ func filename(header *textproto.Header, t mediaType) string {
 	return decodeWords(name)
 }
 
+// contentID returns the name by which other parts refer to a part, or "".
+func contentID(header *textproto.Header) string {
+	return strings.Trim(header.Get("Content-Id"), "<> \t")
+}
+
 // decodeText returns the text of a part in UTF-8: from the character set that it declares, else UTF-8 if it is valid, else what a page
 // declares, else Windows-1252.
 func decodeText(data []byte, t mediaType) string {

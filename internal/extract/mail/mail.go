@@ -1,7 +1,7 @@
 // Package mail reads mail (RFC 5322 with MIME, RFC 2045 to 2049) into a document tree: the subject is the title, the text follows,
 // then a section for each attachment, which other readers read.
 //
-// Of several forms of one text, plain text is read before HTML. Signatures and the pictures of an HTML text are left out. Formats that
+// Of several forms of one text, plain text is read before HTML. Signatures are left out; pictures are kept where they are asked for. Formats that
 // keep mail in other ways share the tree: see Message. All functions are safe for concurrent use.
 package mail
 
@@ -104,7 +104,7 @@ func (r *reader) part(header *textproto.Header, in io.Reader, at place) ([]Body,
 		if !strings.HasPrefix(t.params["smime-type"], "signed") {
 			return nil, fmt.Errorf("%w (the mail is encrypted, S/MIME)", outline.ErrProtected)
 		}
-	case at.related && strings.HasPrefix(t.name, "image/"), signature[t.name]:
+	case signature[t.name]:
 		return nil, drain(in)
 	}
 	data, err := r.decode(header, in)
@@ -118,7 +118,7 @@ func (r *reader) part(header *textproto.Header, in io.Reader, at place) ([]Body,
 	case name == "" && at.depth > 0 && len(bytes.TrimSpace(data)) == 0 && err == nil:
 		return nil, nil
 	}
-	r.attachments = append(r.attachments, Attachment{Name: name, ContentType: t.raw, Data: data, Err: err})
+	r.attachments = append(r.attachments, Attachment{Name: name, ContentType: t.raw, ID: contentID(header), Data: data, Inline: at.related && strings.HasPrefix(t.name, "image/"), Err: err})
 	return nil, cut(err)
 }
 

@@ -1,9 +1,12 @@
 package mail_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"strings"
 	"testing"
 
@@ -150,11 +153,12 @@ func FuzzRead(f *testing.F) {
 	for _, m := range mails {
 		f.Add([]byte(m))
 	}
+	f.Add([]byte(head + multi("related", "R", text("Content-Type: text/html", "", page), "Content-ID: <a>\r\n"+attached("a.png", "image/png", bitmap(f, 64)))))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		mail.Is(data)
-		doc, err := read(data)
+		doc, err := extract.Read(extract.Input{Name: "a.eml", Data: data, Options: extract.Options{Pictures: true}})
 		if err != nil {
-			if !errors.Is(err, outline.ErrUnparsable) && !errors.Is(err, outline.ErrProtected) {
+			if !errors.Is(err, outline.ErrUnparsable) && !errors.Is(err, outline.ErrProtected) && !errors.Is(err, extract.ErrEmpty) {
 				t.Fatal(err)
 			}
 			return
@@ -185,5 +189,54 @@ func TestTree(t *testing.T) {
 	}
 	if _, err := mail.Tree(&mail.Message{Bodies: []mail.Body{{RTF: []byte("{\\rtf1")}}}, mail.Files{}); !errors.Is(err, outline.ErrUnparsable) {
 		t.Errorf("damaged RTF: %v", err)
+	}
+}
+
+// bitmap returns a PNG whose sides have so many pixels.
+func bitmap(t testing.TB, side int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, side, side))); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestPictures proves where the pictures of a mail stand where they are wanted, and what is said of each: see testdata. Without it there are none.
+func TestPictures(t *testing.T) {
+	t.Parallel()
+	photo, icon := bitmap(t, 80), bitmap(t, 20)
+	plain := text("", "See the valve.")
+	shows := text("Content-Type: text/html", "", `<h1>Offer</h1><p>See <img src="CID:a%40b" alt="a red valve"> now <img src="cid:icon" alt="a dot"> and <img src="cid:none" alt="nothing">.</p><p>Yours</p>`)
+	one := attached("one.png", "image/png", photo)
+	unnamed := text("Content-Type: image/png", "Content-Transfer-Encoding: base64", "", base64.StdEncoding.EncodeToString(photo))
+	const id, iconID = "Content-ID: <a@b>\r\n", "Content-Id: icon\r\n"
+	for name, tt := range map[string]struct {
+		mail string
+		read []outline.Recognised
+	}{
+		"shown":          {mail: multi("related", "R", shows, id+one, iconID+attached("dot.png", "image/png", icon))},
+		"beside-plain":   {mail: multi("alternative", "A", plain, multi("related", "R", shows, id+one))},
+		"not-shown":      {mail: multi("related", "R", text("Content-Type: text/html", "", "<p>See below.</p>"), id+one, attached("again.png", "image/png", photo), iconID+attached("dot.png", "image/png", icon))},
+		"without-page":   {mail: multi("related", "R", plain, unnamed)},
+		"in-page":        {mail: text("Content-Type: text/html", "", `<img alt="a valve" src="data:image/png;base64,`+base64.StdEncoding.EncodeToString(photo)+`">`)},
+		"attached":       {mail: multi("mixed", "M", plain, one, unnamed, attached("dot.png", "image/png", icon), attached("a.txt", "text/plain", []byte("words")))},
+		"attached-read":  {mail: multi("mixed", "M", plain, one), read: []outline.Recognised{{Scan: outline.Scan{File: "1", Page: 1}, Text: "Valve 7"}}},
+		"attached-blank": {mail: multi("mixed", "M", plain, one), read: []outline.Recognised{{Scan: outline.Scan{File: "1", Page: 1}}}},
+		"attached-shown": {mail: multi("mixed", "M", shows, id+one)},
+		"damaged":        {mail: multi("related", "R", shows, id+text("Content-Type: image/png", "Content-Transfer-Encoding: base64", "", "!!!!"))},
+		"in-mail":        {mail: multi("mixed", "M", plain, text("Content-Type: message/rfc822", "", "Subject: inner")+multi("related", "R", shows, id+one))},
+	} {
+		for _, wanted := range []bool{true, false} {
+			doc, err := extract.Read(extract.Input{Name: "a.eml", Data: []byte(head + tt.mail), Options: extract.Options{Pictures: wanted, Recognised: tt.read}})
+			switch {
+			case err != nil:
+				t.Errorf("%s: %v", name, err)
+			case wanted:
+				extracttest.Golden(t, "testdata/pictures-"+name+".golden", doc)
+			case strings.Contains(extracttest.Dump(t, doc), "picture "):
+				t.Errorf("%s: pictures that nobody wants:\n%s", name, extracttest.Dump(t, doc))
+			}
+		}
 	}
 }

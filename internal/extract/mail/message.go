@@ -35,7 +35,11 @@ type Body struct {
 type Attachment struct {
 	// Name may be empty, and ContentType as well.
 	Name, ContentType string
-	Data              []byte
+	// ID is the Content-ID, by which the text may show it, without angle brackets; it may be empty.
+	ID   string
+	Data []byte
+	// Inline is set for a picture that belongs to the text and has no section of its own.
+	Inline bool
 	// Message is a mail that the format keeps in parts, without a file of its own; Data is nil then.
 	Message *Message
 	// Err is why its bytes can't be had, or nil.
@@ -48,6 +52,8 @@ type Files struct {
 	Read func(a *Attachment, depth int) (*outline.Document, error)
 	// Depth is how many files the mail itself lies deep in others.
 	Depth int
+	// Pictures has the pictures of the mail kept: those of its text, and files that are one.
+	Pictures bool
 }
 
 const (
@@ -65,7 +71,8 @@ var (
 )
 
 // Tree returns the document that a mail is: its subject the title, then its text, then a section for each attachment. One that
-// can't be read is a section that says why.
+// can't be read is a section that says why. Of the pictures that are kept, those that the text shows stand where it shows them, or behind it
+// where it is plain, then the other ones that belong to it; a file that is one stands in its section, unless the text shows it.
 func Tree(m *Message, files Files) (*outline.Document, error) {
 	metadata := map[string]any{}
 	for key, value := range map[string]string{"title": m.Subject, "from": m.From, "to": m.To, "cc": m.Cc} {
@@ -76,17 +83,27 @@ func Tree(m *Message, files Files) (*outline.Document, error) {
 	if !m.Date.IsZero() {
 		metadata["date"] = m.Date.Format(time.RFC3339)
 	}
-	var text outline.Builder
+	beside := newGallery(m.Attachments)
+	text := outline.Builder{Options: outline.Options{Pictures: files.Pictures}, File: beside.file}
 	for i := range m.Bodies {
 		if err := m.Bodies[i].add(&text); err != nil {
 			return nil, err
 		}
 	}
+	beside.addRest(&text)
 	doc := text.Document(metadata)
 	doc.Title, _ = metadata["title"].(string) // a heading in the text is not what the mail is about
-	left := maxTexts
+	left, n := maxTexts, 0
 	for i := range m.Attachments {
-		s := m.Attachments[i].section(i+1, files, left)
+		a := &m.Attachments[i]
+		if a.Inline {
+			continue
+		}
+		n++
+		s := a.section(n, files, left)
+		if p := a.picture(); files.Pictures && left > 0 && !beside.shown[a] && p.Identify() {
+			s.Pictures = append(s.Pictures, p)
+		}
 		left -= size(&s)
 		doc.Sections = append(doc.Sections, s)
 	}
@@ -98,9 +115,21 @@ func Tree(m *Message, files Files) (*outline.Document, error) {
 
 // add adds the text in the form that is read.
 func (b *Body) add(out *outline.Builder) error {
+	if strings.TrimSpace(b.Plain) == "" {
+		return b.addFormatted(out)
+	}
+	out.Paragraph(strings.Trim(lineEnds.Replace(b.Plain), "\n"))
+	if out.Options.Pictures {
+		page := outline.Builder{Options: out.Options, File: out.File}
+		_ = b.addFormatted(&page) // the text is read, and a form that can't be has no pictures
+		addPictures(out, page.Sections())
+	}
+	return nil
+}
+
+// addFormatted adds the text in a form that has pictures and headings, if there is one.
+func (b *Body) addFormatted(out *outline.Builder) error {
 	switch {
-	case strings.TrimSpace(b.Plain) != "":
-		out.Paragraph(strings.Trim(lineEnds.Replace(b.Plain), "\n"))
 	case strings.TrimSpace(b.HTML) != "":
 		return html.AppendPage(out, b.HTML)
 	case len(b.RTF) > 0:
@@ -139,7 +168,7 @@ func (a *Attachment) read(files Files, left int) (*outline.Document, error) {
 	case left <= 0:
 		return nil, errTexts
 	case a.Message != nil:
-		return Tree(a.Message, Files{files.Read, files.Depth + 1})
+		return Tree(a.Message, Files{files.Read, files.Depth + 1, files.Pictures})
 	case len(a.Data) == 0:
 		return nil, errEmpty
 	}

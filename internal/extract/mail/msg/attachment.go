@@ -29,23 +29,22 @@ var (
 	errObject = errors.New("it is an object of another program")
 )
 
-// attachment reads what is attached in a storage; nil is a picture of the text. Damage of one is no error of the mail; that which encrypts the mail is.
+// attachment reads what is attached in a storage. Damage of one is no error of the mail; that which encrypts the mail is.
 func attachment(s *ole.Storage, of *properties, depth int) (*mail.Attachment, error) {
 	p, err := open(s, otherHeader)
 	if err != nil {
 		return &mail.Attachment{Err: err}, nil
 	}
 	p.page = of.page
-	a := &mail.Attachment{Name: cmp.Or(p.text(attachLongName), p.text(attachName), p.text(displayName)), ContentType: p.text(attachMIME)}
+	a := &mail.Attachment{Name: cmp.Or(p.text(attachLongName), p.text(attachName), p.text(displayName)), ContentType: p.text(attachMIME), ID: strings.Trim(p.text(attachContentID), "<> ")}
 	kind := strings.ToLower(a.ContentType)
 	switch {
 	case strings.HasPrefix(kind, "multipart/signed"): // a mail of its own, with a signature
 		a.ContentType = "message/rfc822"
 	case encrypts(of.text(messageClass), kind):
 		return nil, fmt.Errorf("%w (the mail is encrypted, S/MIME)", outline.ErrProtected)
-	case (p.number(attachHidden)&1 != 0 || p.number(attachFlags)&inBody != 0) && picture(a.Name, kind):
-		return nil, nil
 	}
+	a.Inline = (p.number(attachHidden)&1 != 0 || p.number(attachFlags)&inBody != 0) && picture(a.Name, kind)
 	inner := s.Storage(fmt.Sprintf("__substg1.0_%04X000D", attachData))
 	switch p.number(attachMethod) {
 	case none, byValue:

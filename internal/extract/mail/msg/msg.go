@@ -38,6 +38,7 @@ const (
 	attachMethod        = 0x3705
 	attachLongName      = 0x3707
 	attachMIME          = 0x370E
+	attachContentID     = 0x3712
 	attachFlags         = 0x3714
 	smtpAddress         = 0x39FE
 	internetCodepage    = 0x3FDE
@@ -106,9 +107,7 @@ func message(s *ole.Storage, header, depth int) (*mail.Message, error) {
 		if err != nil {
 			return nil, err
 		}
-		if a != nil {
-			m.Attachments = append(m.Attachments, *a)
-		}
+		m.Attachments = append(m.Attachments, *a)
 	}
 	return m, nil
 }

@@ -1,10 +1,13 @@
 package msg_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"maps"
 	"strings"
 	"testing"
@@ -207,6 +210,46 @@ func TestReadRefusals(t *testing.T) {
 	}
 }
 
+// pictured returns a message of these properties with three pictures: one that the page shows as a@b, one that is hidden, and one that is attached.
+func pictured(t testing.TB, values map[int]any) storage {
+	t.Helper()
+	bitmap := func(side int) []byte {
+		var b bytes.Buffer
+		if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, side, 64))); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	return with(message, values).attachments(
+		with(other, map[int]any{0x3707: "image001.png", 0x370E: "image/png", 0x3712: "<a@b>", 0x3714: 4, 0x3705: 1, 0x3701: bitmap(64)}),
+		with(other, map[int]any{0x3707: "image002.png", 0x7FFE: 1, 0x3705: 1, 0x3701: bitmap(65)}),
+		with(other, map[int]any{0x3707: "valve.png", 0x3705: 1, 0x3701: bitmap(66)}))
+}
+
+// TestPictures proves where the pictures of a message stand where they are wanted, whichever form its text is read in: see testdata. Without it there are none.
+func TestPictures(t *testing.T) {
+	t.Parallel()
+	const shows = `<p>See <img src="cid:a@b" alt="a pump"> now.</p>`
+	rich := packed(`{\rtf1\ansi\fromhtml1 {\*\htmltag64 <p>}See {\*\htmltag84 <img src="cid:a@b" alt="a pump">} now.{\*\htmltag72 </p>}}`)
+	for name, values := range map[string]map[int]any{
+		"page": {0x1013: shows}, "rich": {0x1009: rich}, "plain": {0x1000: "See below."}, "plain-page": {0x1000: "See below.", 0x1013: shows},
+		"plain-rich": {0x1000: "See below.", 0x1009: rich}, "plain-damaged": {0x1000: "See below.", 0x1009: packed("x")},
+	} {
+		data := extracttest.Compound(pictured(t, values))
+		for _, wanted := range []bool{true, false} {
+			doc, err := extract.Read(extract.Input{Name: "a.msg", Data: data, Options: extract.Options{Pictures: wanted}})
+			switch {
+			case err != nil:
+				t.Errorf("%s: %v", name, err)
+			case wanted:
+				extracttest.Golden(t, "testdata/pictures-"+name+".golden", doc)
+			case strings.Contains(extracttest.Dump(t, doc), "picture "):
+				t.Errorf("%s: pictures that nobody wants:\n%s", name, extracttest.Dump(t, doc))
+			}
+		}
+	}
+}
+
 // TestCompressed proves that text which refers to what stands before it, at its own end too, is read: the examples of MS-OXRTFCP.
 func TestCompressed(t *testing.T) {
 	t.Parallel()
@@ -231,11 +274,12 @@ func FuzzRead(f *testing.F) {
 	for _, m := range mails {
 		f.Add(extracttest.Compound(m))
 	}
+	f.Add(extracttest.Compound(pictured(f, map[int]any{0x1013: `<img src="cid:a@b">`})))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		msg.Is(data)
-		doc, err := read(data)
+		doc, err := extract.Read(extract.Input{Name: "a.msg", Data: data, Options: extract.Options{Pictures: true}})
 		if err != nil {
-			if !errors.Is(err, outline.ErrUnparsable) && !errors.Is(err, outline.ErrProtected) {
+			if !errors.Is(err, outline.ErrUnparsable) && !errors.Is(err, outline.ErrProtected) && !errors.Is(err, extract.ErrEmpty) {
 				t.Fatal(err)
 			}
 			return
