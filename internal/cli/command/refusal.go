@@ -19,6 +19,7 @@ import (
 // refusal is an answer outside 2xx.
 type refusal struct {
 	Status   int
+	Code     string            `json:"code"`
 	Messages []string          `json:"messages"`
 	Fields   map[string]string `json:"field_errors"`
 	Request  string            `json:"request_id"`
@@ -39,7 +40,7 @@ func (r *refusal) Error() string {
 			text += fmt.Sprintf(" (%s: %s)", k, v)
 		}
 	}
-	return fmt.Sprintf("%s [%d]%s", commands.Replace(text), r.Status, r.hint)
+	return fmt.Sprintf("%s [%d]%s", Advice(text), r.Status, r.hint)
 }
 
 // commands replaces what the service advises to call by the command that calls it.
@@ -47,6 +48,9 @@ var commands = strings.NewReplacer(
 	"GET /v2/llms lists", "quarry llm list shows",
 	"send a valid key in the header x-api-key", "give a valid one with --key or QUARRY_API_KEY",
 )
+
+// Advice returns a text of the service for people at a command line.
+func Advice(text string) string { return commands.Replace(text) }
 
 // Unreachable reports whether an error means that the service is not reached.
 func Unreachable(err error) bool {

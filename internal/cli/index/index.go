@@ -20,18 +20,18 @@ import (
 // Cmd is quarry index.
 type Cmd struct {
 	command.Remote
-	Places   []string `arg:"" name:"place" help:"Folders, files, globs in quotes, archives (.zip, .tar, .tar.gz) and files of JSON lines."`
-	Corpus   string   `help:"Key of the corpus; default: the name of the folder, which is then created if need be." placeholder:"KEY"`
-	Create   bool     `help:"Create the corpus that --corpus names if there is none."`
-	Sync     bool     `help:"Remove the documents that this command made and that have no file any more."`
-	DryRun   bool     `help:"Show what would be done; send nothing."`
-	Watch    bool     `help:"Go on: index files as they change, until Ctrl-C."`
-	Include  []string `help:"Only files that match, as in a .gitignore; repeatable. Also reads files that are left out otherwise." placeholder:"PATTERN" sep:"none"`
-	Exclude  []string `help:"Leave out files that match, as in a .gitignore; repeatable." placeholder:"PATTERN" sep:"none"`
-	Chars    int      `help:"Characters per passage; 0 makes one passage per sentence." default:"900"`
-	Tables   bool     `help:"Find tables in PDF files, too, whose format does not declare them."`
-	Parallel int      `help:"Files sent at the same time." default:"4"`
-	Report   string   `help:"Write a line of JSON for every file to this file." placeholder:"FILE.jsonl"`
+	Places  []string `arg:"" name:"place" help:"Folders, files, globs in quotes, archives (.zip, .tar, .tar.gz) and files of JSON lines."`
+	Corpus  string   `help:"Key of the corpus; default: the name of the folder, which is then created if need be." placeholder:"KEY"`
+	Create  bool     `help:"Create the corpus that --corpus names if there is none."`
+	Sync    bool     `help:"Remove the documents that this command made and that have no file any more."`
+	DryRun  bool     `help:"Show what would be done; send nothing."`
+	Watch   bool     `help:"Go on: index files as they change, until Ctrl-C."`
+	Include []string `help:"Only files that match, as in a .gitignore; repeatable. Also reads files that are left out otherwise." placeholder:"PATTERN" sep:"none"`
+	Exclude []string `help:"Leave out files that match, as in a .gitignore; repeatable." placeholder:"PATTERN" sep:"none"`
+	Chars   int      `help:"Characters per passage; 0 makes one passage per sentence." default:"900"`
+	tableFlags
+	Parallel int    `help:"Files sent at the same time." default:"4"`
+	Report   string `help:"Write a line of JSON for every file to this file." placeholder:"FILE.jsonl"`
 }
 
 // Help is shown by quarry index --help.
@@ -57,6 +57,10 @@ func (c *Cmd) Run(e *command.Env) error {
 	if c.Parallel < 1 {
 		return command.Failed(command.ExitUsage, "--parallel must be at least 1")
 	}
+	tables, err := c.extraction()
+	if err != nil {
+		return err
+	}
 	corpus, err := c.choose(e, cl, roots)
 	if err != nil {
 		return err
@@ -70,14 +74,14 @@ func (c *Cmd) Run(e *command.Env) error {
 	if err != nil {
 		return err
 	}
-	var to folder.Corpus = &service{client: cl, corpus: corpus.Key, chars: c.Chars, tables: c.Tables}
+	var to folder.Corpus = &service{client: cl, corpus: corpus.Key, chars: c.Chars, tables: tables}
 	if corpus.missing {
 		to = nothing{to}
 	}
 	find := c.find()
 	find.MaxFile, find.MaxBody = limits(e.Ctx, cl)
 	sync := folder.NewSync(folder.Config{
-		Corpus: to, Roots: all, Parallel: c.Parallel, Remove: c.Sync, DryRun: c.DryRun, Settings: c.settings(),
+		Corpus: to, Roots: all, Parallel: c.Parallel, Remove: c.Sync, DryRun: c.DryRun, Settings: c.settings(tables),
 		Find: find, Each: out.each, Progress: out.progress,
 	})
 	out.start()
@@ -89,13 +93,9 @@ func (c *Cmd) Run(e *command.Env) error {
 	return c.watch(e, out, sync)
 }
 
-// settings returns what a file is sent again for once it is different. Without tables it is what earlier versions remember.
-func (c *Cmd) settings() string {
-	s := fmt.Sprintf("chars=%d", c.Chars)
-	if c.Tables {
-		s += " tables"
-	}
-	return s
+// settings returns what a file is sent again for once it is different. Without descriptions of tables it is what earlier versions remember.
+func (c *Cmd) settings(tables *extraction) string {
+	return fmt.Sprintf("chars=%d%s", c.Chars, tables.settings())
 }
 
 // find returns what the user chose of the files.

@@ -26,9 +26,9 @@ import (
 // service is a corpus behind the REST interface, as package folder needs it.
 type service struct {
 	client *command.Client
-	corpus string // key
-	chars  int    // characters of a passage, 0 for sentences
-	tables bool   // tables are found in files whose format does not declare them
+	corpus string      // key
+	chars  int         // characters of a passage, 0 for sentences
+	tables *extraction // nil leaves tables to their formats
 }
 
 // patience is how long a document may take: the service gives up one whose client has gone, and a file of 10 MB takes more
@@ -128,8 +128,8 @@ func (s *service) form(d folder.Document) (media string, parts [][]byte, err err
 	if err == nil && s.chars > 0 {
 		err = jsonField(form, "chunking_strategy", map[string]any{"type": "max_chars_chunking_strategy", "max_chars_per_chunk": s.chars})
 	}
-	if err == nil && s.tables {
-		err = jsonField(form, "table_extraction_config", map[string]any{"extract_tables": true})
+	if err == nil && s.tables != nil {
+		err = jsonField(form, "table_extraction_config", s.tables)
 	}
 	if err != nil {
 		return "", nil, err
@@ -172,9 +172,15 @@ func outcome(err error) error {
 		return nil
 	}
 	if r, ok := command.AsRefused(err); ok {
+		if why := misused(r); why != "" {
+			return command.Failed(command.ExitUsage, "%s", why)
+		}
 		kind, known := kinds[r.Status]
-		if !known {
+		switch {
+		case !known:
 			kind = fault.KindInvalid
+		case r.Status == http.StatusBadGateway && r.Code != "": // the service says so, of a language model: waiting mends nothing
+			kind = fault.KindUpstream
 		}
 		return &fault.Fault{Kind: kind, Text: reason(r), RetryAfter: r.After}
 	}
@@ -201,10 +207,25 @@ func hopeless(err error) bool {
 	return errors.As(err, &unknown) && unknown.IsNotFound || strings.Contains(err.Error(), "unsupported protocol")
 }
 
+// flags are those that set a member of a request.
+var flags = map[string]string{
+	"chunking_strategy.max_chars_per_chunk":       "--chars",
+	"table_extraction_config.generation.llm_name": "--tables-llm:", "table_extraction_config.generation.prompt_template": "--tables-template:",
+}
+
+// misused returns why a flag is refused, which concerns every file, or "".
+func misused(r *command.Refused) string {
+	for at, why := range r.Fields {
+		if flag, ok := flags[strings.TrimPrefix(at, "body.")]; ok {
+			return flag + " " + command.Advice(why)
+		}
+	}
+	return ""
+}
+
 // nouns are what people call the members of a request that a file can be refused for.
 var nouns = map[string]string{
-	"file": "the file", "filename": "the name of the file", "id": "the id", "metadata": "the metadata",
-	"chunking_strategy.max_chars_per_chunk": "--chars", "body": "the document",
+	"file": "the file", "filename": "the name of the file", "id": "the id", "metadata": "the metadata", "body": "the document",
 }
 
 // reason returns why a file was refused, in words of the command line. The field names of the interface mean nothing
