@@ -32,7 +32,7 @@ func main() {
 	}
 	binary := flag.String("binary", "./quarry", "the program")
 	samples := flag.String("samples", "../shared/data/parse-samples", "folder of sample files")
-	only := flag.String("only", "", "kinds of files, separated by commas; all if empty")
+	only := flag.String("only", "", "kinds of files, separated by commas, for the parts words and time; all if empty")
 	list := flag.Bool("list", false, "show the words that are missing, too")
 	part := flag.String("part", "words", "what is measured: words (and cells), time (of the processor, beside pdftotext and the encoder), tables (of PDF, beside pdfplumber, and words beside pdftotext), ocr (text recognised in pictures, beside tesseract by hand), or load (of a service that indexes many files)")
 	python := flag.String("python", "", "a Python that has pdfplumber, for the part tables")
@@ -41,9 +41,9 @@ func main() {
 	var err error
 	switch *part {
 	case "words":
-		err = run(*binary, *samples, *only, *list)
+		err = run(*binary, *samples, kinds(*only), *list)
 	case "time":
-		err = times(*binary, *samples)
+		err = times(*binary, *samples, kinds(*only))
 	case "tables":
 		err = tables(*binary, *samples, *python)
 	case "ocr":
@@ -59,6 +59,14 @@ func main() {
 	}
 }
 
+// kinds returns those that are named, nil for all.
+func kinds(only string) []string {
+	if only == "" {
+		return nil
+	}
+	return strings.Split(only, ",")
+}
+
 // result is what came of one file.
 type result struct {
 	kind, name string
@@ -70,7 +78,7 @@ type result struct {
 	reason     string
 }
 
-func run(binary, samples, only string, list bool) error {
+func run(binary, samples string, only []string, list bool) error {
 	dir, remove, err := service.Folder("")
 	if err != nil {
 		return err
@@ -91,7 +99,7 @@ func run(binary, samples, only string, list bool) error {
 	var all []result
 	for _, file := range files {
 		kind := filepath.Base(filepath.Dir(filepath.Dir(file)))
-		if only != "" && !slices.Contains(strings.Split(only, ","), kind) {
+		if len(only) > 0 && !slices.Contains(only, kind) {
 			continue
 		}
 		if kind == "odf" && filepath.Ext(file) == ".pdf" { // the same documents as PDF

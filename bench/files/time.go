@@ -71,16 +71,18 @@ func reading(rounds int, files ...extract.Input) (time.Duration, error) {
 	})
 }
 
-// times measures processor time.
-func times(binary, samples string) error {
+// times measures processor time: of the kinds of files that only names, what a core reads in a second, and without it all.
+func times(binary, samples string, only []string) error {
 	fmt.Printf("| what | measured | bar |\n|---|---|---|\n")
-	if err := besidePDF(samples); err != nil {
+	if len(only) == 0 {
+		if err := besidePDF(samples); err != nil {
+			return err
+		}
+	}
+	if err := speeds(only); err != nil {
 		return err
 	}
-	if err := speeds(); err != nil {
-		return err
-	}
-	if err := sampled(samples); err != nil {
+	if err := sampled(samples, only); err != nil || len(only) > 0 {
 		return err
 	}
 	return besideEncoder(binary, samples)
@@ -128,64 +130,73 @@ func besidePDF(samples string) error {
 }
 
 // speeds measures what one core reads in a second, of files of one kind that are written here.
-func speeds() error {
+func speeds(only []string) error {
 	const paragraphs = 9_000
 	texts := make([]string, paragraphs)
 	for i := range texts {
 		texts[i] = fmt.Sprintf("Valve %d of line %d opens at %d bar; its seal is changed every %d months.", i, i%97, i%13, i%31)
 	}
-	for _, kind := range samplefile.Kinds {
-		unit, n := "paragraphs", float64(paragraphs)
-		switch kind {
-		case "pdf":
-			unit, n = "pages", paragraphs/30
-		case "xlsx", "ods", "csv":
-			unit, n = "cells", 2*paragraphs
-		case "pptx":
-			unit = "slides"
+	for _, kind := range slices.Concat(samplefile.Kinds, legacyKinds) {
+		if len(only) > 0 && !slices.Contains(only, kind) {
+			continue
 		}
-		f := extract.Input{Name: "a." + kind, Data: samplefile.New(kind, texts...)}
-		const few, many = 1, 6 // the difference leaves out the start of the process
-		short, err := reading(few, f)
-		if err != nil {
+		write := samplefile.New
+		if slices.Contains(legacyKinds, kind) {
+			write = legacy
+		}
+		if err := speed(kind, 1, 6, extract.Input{Name: "a." + kind, Data: write(kind, texts...)}); err != nil {
 			return err
 		}
-		long, err := reading(many, f)
-		if err != nil {
-			return err
-		}
-		fmt.Printf("| %s, %s a second and core | %.0f | |\n", kind, unit, n*(many-few)/(long-short).Seconds())
 	}
 	return nil
 }
 
-// sampled measures what one core reads in a second of the formats that only samples are at hand of.
-func sampled(samples string) error {
-	for _, kind := range []string{"doc", "xls", "ppt", "epub", "jats", "asciidoc"} {
+// sampled measures the same of the formats that only small samples are at hand of.
+func sampled(samples string, only []string) error {
+	for _, kind := range []string{"jats", "asciidoc"} {
+		if len(only) > 0 && !slices.Contains(only, kind) {
+			continue
+		}
 		paths, err := filepath.Glob(filepath.Join(samples, kind, "sources", "*"))
 		if err != nil || len(paths) == 0 {
 			return errors.Join(err, fmt.Errorf("no samples of %s", kind))
 		}
 		var files []extract.Input
-		size := 0
 		for _, path := range paths {
 			data, err := os.ReadFile(path)
 			if err != nil {
 				return err
 			}
-			files, size = append(files, extract.Input{Name: path, Data: data}), size+len(data)
+			files = append(files, extract.Input{Name: path, Data: data})
 		}
-		const few, many = 5, 50
-		short, err := reading(few, files...)
-		if err != nil {
+		if err := speed(kind, 5, 50, files...); err != nil {
 			return err
 		}
-		long, err := reading(many, files...)
-		if err != nil {
-			return err
-		}
-		fmt.Printf("| %s, kB of sample files a second and core | %.0f | |\n", kind, float64(size)/1000*(many-few)/(long-short).Seconds())
 	}
+	return nil
+}
+
+// speed prints what one core reads in a second of these files. They are read few times and many: the difference leaves out the start of
+// the process.
+func speed(kind string, few, many int, files ...extract.Input) error {
+	var a amount
+	for _, f := range files {
+		doc, err := extract.Read(f)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		a.add(doc.Sections)
+	}
+	short, err := reading(few, files...)
+	if err != nil {
+		return err
+	}
+	long, err := reading(many, files...)
+	if err != nil {
+		return err
+	}
+	unit, n := a.in(kind)
+	fmt.Printf("| %s, %s a second and core | %.0f | |\n", kind, unit, n*float64(many-few)/(long-short).Seconds())
 	return nil
 }
 
