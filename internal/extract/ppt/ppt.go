@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	"quarry/internal/extract/officeart"
 	"quarry/internal/extract/ole"
 	"quarry/internal/extract/outline"
 )
@@ -42,7 +43,7 @@ func Read(data []byte, o outline.Options) (*outline.Document, error) {
 	}
 	s := &show{data: stream, out: &outline.Builder{Options: o}, places: map[uint32]uint32{}, notes: map[uint32]uint32{}, numbers: map[textOf][][]byte{}}
 	if o.Pictures {
-		if s.pictures.data, err = root.Read("Pictures"); err != nil {
+		if s.delayed, err = root.Read("Pictures"); err != nil {
 			return nil, err
 		}
 	}
@@ -66,7 +67,8 @@ type show struct {
 	numbers map[textOf][][]byte // the formats of numbered lists, for the texts of a slide that are of one kind
 	written int                 // bytes of tables
 
-	pictures pictures
+	pictures officeart.Store
+	delayed  []byte // the stream that has them
 }
 
 // slide is a slide as the list of them has it.
@@ -90,21 +92,21 @@ func (s *show) read(user []byte) error {
 		return err
 	}
 	const slides, notes = 0, 2
-	each(document, func(r record) {
+	officeart.Each(document, func(r officeart.Record) {
 		switch {
-		case r.kind == recSlideList && r.instance == slides:
-			s.readList(r.body)
-		case r.kind == recSlideList && r.instance == notes:
-			each(r.body, func(r record) {
-				if r.kind == recSlidePersist {
-					s.notes[u32(r.body, 12)] = u32(r.body, 0)
+		case r.Kind == recSlideList && r.Instance == slides:
+			s.readList(r.Body)
+		case r.Kind == recSlideList && r.Instance == notes:
+			officeart.Each(r.Body, func(r officeart.Record) {
+				if r.Kind == recSlidePersist {
+					s.notes[u32(r.Body, 12)] = u32(r.Body, 0)
 				}
 			})
-		case r.kind == recDrawingGroup:
-			s.pictures.list(r.body)
-		case r.kind == recDocInfo:
-			each(r.body, func(r record) {
-				if r.kind == recTags {
+		case r.Kind == recDrawingGroup:
+			s.pictures = officeart.ReadStore(r.Body, s.delayed)
+		case r.Kind == recDocInfo:
+			officeart.Each(r.Body, func(r officeart.Record) {
+				if r.Kind == recTags {
 					tagged(r, "___PPT9", s.readNumbers)
 				}
 			})
@@ -125,14 +127,14 @@ func (s *show) readEdits(user []byte) (document uint32, err error) {
 		return 0, outline.ErrProtected
 	}
 	at, seen := u32(user, 16), map[uint32]bool{}
-	if r, _, ok := s.at(at); !ok || r.kind != recUserEdit { // the last one in the file
+	if r, _, ok := s.at(at); !ok || r.Kind != recUserEdit { // the last one in the file
 		at = 0
 		for place := 0; ; {
-			r, rest, ok := first(s.data[place:])
+			r, rest, ok := officeart.First(s.data[place:])
 			if !ok {
 				break
 			}
-			if r.kind == recUserEdit {
+			if r.Kind == recUserEdit {
 				at = uint32(place)
 			}
 			place = len(s.data) - len(rest)
@@ -140,23 +142,23 @@ func (s *show) readEdits(user []byte) (document uint32, err error) {
 	}
 	for n := 0; n == 0 || at != 0; n++ {
 		r, _, ok := s.at(at)
-		if !ok || r.kind != recUserEdit || len(r.body) < 24 || seen[at] {
+		if !ok || r.Kind != recUserEdit || len(r.Body) < 24 || seen[at] {
 			return 0, bad("the list of its objects is damaged")
 		}
 		seen[at] = true
 		const encryption = 28
 		if n == 0 {
-			document = u32(r.body, 16)
+			document = u32(r.Body, 16)
 		}
-		if u32(r.body, encryption) != 0 {
+		if u32(r.Body, encryption) != 0 {
 			return 0, outline.ErrProtected
 		}
-		directory, _, ok := s.at(u32(r.body, 12))
-		if !ok || directory.kind != recPersistDirectory {
+		directory, _, ok := s.at(u32(r.Body, 12))
+		if !ok || directory.Kind != recPersistDirectory {
 			return 0, bad("the list of its objects is damaged")
 		}
-		s.readPlaces(directory.body)
-		at = u32(r.body, 8)
+		s.readPlaces(directory.Body)
+		at = u32(r.Body, 8)
 	}
 	return document, nil
 }
@@ -177,11 +179,11 @@ func (s *show) readPlaces(b []byte) {
 	}
 }
 
-func (s *show) at(place uint32) (record, []byte, bool) {
+func (s *show) at(place uint32) (officeart.Record, []byte, bool) {
 	if uint64(place) > uint64(len(s.data)) {
-		return record{}, nil, false
+		return officeart.Record{}, nil, false
 	}
-	return first(s.data[place:])
+	return officeart.First(s.data[place:])
 }
 
 // object returns the content of an object, which has to be of a kind.
@@ -189,20 +191,20 @@ func (s *show) object(number uint32, kind int) ([]byte, error) {
 	place, known := s.places[number]
 	r, _, ok := s.at(place)
 	switch {
-	case known && ok && r.kind == recEncryption:
+	case known && ok && r.Kind == recEncryption:
 		return nil, outline.ErrProtected
-	case !known || !ok || r.kind != kind:
+	case !known || !ok || r.Kind != kind:
 		return nil, bad("a part of it is missing or damaged")
 	}
-	return r.body, nil
+	return r.Body, nil
 }
 
 // readList reads the list of slides with their titles and bodies.
 func (s *show) readList(b []byte) {
 	reading := &texts{}
-	each(b, func(r record) {
-		if r.kind == recSlidePersist {
-			s.slides = append(s.slides, slide{id: u32(r.body, 12), object: u32(r.body, 0)})
+	officeart.Each(b, func(r officeart.Record) {
+		if r.Kind == recSlidePersist {
+			s.slides = append(s.slides, slide{id: u32(r.Body, 12), object: u32(r.Body, 0)})
 			reading = &texts{}
 			return
 		}
@@ -214,17 +216,17 @@ func (s *show) readList(b []byte) {
 }
 
 // readNumbers reads the formats of numbered lists in titles and bodies.
-func (s *show) readNumbers(r record) {
-	if r.kind != recOutlineText9 {
+func (s *show) readNumbers(r officeart.Record) {
+	if r.Kind != recOutlineText9 {
 		return
 	}
 	var of textOf
-	each(r.body, func(r record) {
-		switch r.kind {
+	officeart.Each(r.Body, func(r officeart.Record) {
+		switch r.Kind {
 		case recTextRef9:
-			of = textOf{u32(r.body, 0), u32(r.body, 4)}
+			of = textOf{u32(r.Body, 0), u32(r.Body, 4)}
 		case recTextStyle9:
-			s.numbers[of] = append(s.numbers[of], r.body)
+			s.numbers[of] = append(s.numbers[of], r.Body)
 		}
 	})
 }
@@ -239,18 +241,18 @@ func (s *show) slide(in *slide, number int) error {
 	shown, notes := true, uint32(0)
 	var shapes []shape
 	var comments []string
-	each(b, func(r record) {
-		switch r.kind {
+	officeart.Each(b, func(r officeart.Record) {
+		switch r.Kind {
 		case recSlideAtom:
-			notes = u32(r.body, 16)
+			notes = u32(r.Body, 16)
 		case recShowInfo:
-			shown = u16(r.body, 10)&hidden == 0
+			shown = u16(r.Body, 10)&hidden == 0
 		case recDrawing:
-			shapes = s.shapes(r.body, in)
+			shapes = s.shapes(r.Body, in)
 		case recTags:
-			tagged(r, "___PPT10", func(r record) {
-				if r.kind == recComment {
-					comments = append(comments, comment(r.body))
+			tagged(r, "___PPT10", func(r officeart.Record) {
+				if r.Kind == recComment {
+					comments = append(comments, comment(r.Body))
 				}
 			})
 		}
@@ -287,11 +289,11 @@ func (s *show) writeNotes(object uint32) error {
 	if err != nil {
 		return err
 	}
-	each(b, func(r record) {
-		if r.kind != recDrawing {
+	officeart.Each(b, func(r officeart.Record) {
+		if r.Kind != recDrawing {
 			return
 		}
-		for _, in := range s.shapes(r.body, &slide{}) {
+		for _, in := range s.shapes(r.Body, &slide{}) {
 			if in.notes {
 				for _, p := range in.paragraphs {
 					s.out.Paragraph(p.text)
@@ -313,8 +315,8 @@ func (s *show) write(in *shape) {
 		}
 	}
 	s.out.Break()
-	if in.picture == 0 || !s.out.Picture(outline.Picture{Description: in.description, Data: s.pictures.find(in.picture)}) {
-		s.out.Paragraph(in.description)
+	if !s.out.Picture(outline.Picture{Description: in.Description, Data: s.pictures.Picture(in.Picture)}) {
+		s.out.Paragraph(in.Description)
 	}
 	if len(in.table.Rows) > 0 {
 		s.out.Table(in.table)
@@ -325,14 +327,14 @@ func (s *show) write(in *shape) {
 func comment(b []byte) string {
 	const author, said = 0, 1
 	var c outline.Comment
-	each(b, func(r record) {
+	officeart.Each(b, func(r officeart.Record) {
 		switch {
-		case r.kind == recString && r.instance == author:
-			c.Author = outline.OneLine(ole.UTF16(r.body))
-		case r.kind == recString && r.instance == said:
-			c.Text = ole.UTF16(r.body)
-		case r.kind == recCommentAt && u16(r.body, 4) > 0:
-			c.Time = fmt.Sprintf("%04d-%02d-%02d", u16(r.body, 4), u16(r.body, 6), u16(r.body, 10))
+		case r.Kind == recString && r.Instance == author:
+			c.Author = outline.OneLine(ole.UTF16(r.Body))
+		case r.Kind == recString && r.Instance == said:
+			c.Text = ole.UTF16(r.Body)
+		case r.Kind == recCommentAt && u16(r.Body, 4) > 0:
+			c.Time = fmt.Sprintf("%04d-%02d-%02d", u16(r.Body, 4), u16(r.Body, 6), u16(r.Body, 10))
 		}
 	})
 	return c.String()

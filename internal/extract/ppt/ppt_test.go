@@ -1,41 +1,17 @@
 package ppt_test
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
-	"image"
-	"image/png"
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf16"
 
 	"quarry/internal/extract/extracttest"
 	"quarry/internal/extract/outline"
 	"quarry/internal/extract/ppt"
 )
 
-// le returns values as bytes, the low one first; a string stands as it is.
-func le(values ...any) string {
-	var b bytes.Buffer
-	for _, v := range values {
-		if s, ok := v.(string); ok {
-			b.WriteString(s)
-		} else if err := binary.Write(&b, binary.LittleEndian, v); err != nil {
-			panic(err)
-		}
-	}
-	return b.String()
-}
-
-// rec returns a record; the upper three digits of head are its instance.
-func rec(head, kind uint16, values ...any) string {
-	body := le(values...)
-	return le(head, kind, uint32(len(body)), body)
-}
-
-func wide(s string) string { return le(utf16.Encode([]rune(s))) }
+var le, rec, wide = extracttest.LE, extracttest.DrawingRecord, extracttest.Wide
 
 // header returns the beginning of a text of a kind, chars and latin its characters.
 func header(kind uint32) string { return rec(0, 0x0F9F, kind) }
@@ -149,10 +125,10 @@ func read(data []byte) (*outline.Document, error) { return ppt.Read(data, outlin
 // the picture alone.
 func TestReadPictures(t *testing.T) {
 	t.Parallel()
-	png := pngOf(t, 64)
+	png := extracttest.PNG(64)
 	stream := rec(0x6E0<<4, 0xF01E, make([]byte, 17), png)
 	second := len(stream)
-	stream += rec(0x6E1<<4, 0xF01E, make([]byte, 33), pngOf(t, 65)) // with two checksums
+	stream += rec(0x6E1<<4, 0xF01E, make([]byte, 33), extracttest.PNG(65)) // with two checksums
 	third := len(stream)
 	stream += rec(0x216<<4, 0xF01B, make([]byte, 17), "metafile")
 	stored := func(place int) string { return rec(2, 0xF007, make([]byte, 28), uint32(place), uint32(0)) }
@@ -185,16 +161,6 @@ func TestReadPictures(t *testing.T) {
 			t.Errorf("wanted %v: %q and pictures %q", wanted, doc.Sections[0].Text, got)
 		}
 	}
-}
-
-// pngOf returns a picture with sides of so many pixels.
-func pngOf(t *testing.T, side int) string {
-	t.Helper()
-	var b strings.Builder
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, side, side))); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
 }
 
 // TestRead proves what everything in a presentation becomes: see testdata/deck.golden.

@@ -4,11 +4,12 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"quarry/internal/extract/officeart"
 	"quarry/internal/extract/ole"
 	"quarry/internal/extract/outline"
 )
 
-// Types of records (MS-PPT, 2.13.24, and MS-ODRAW).
+// Types of records (MS-PPT, 2.13.24). Their form is that of records in drawings.
 const (
 	recDocument, recSlide, recSlideAtom, recNotes = 0x03E8, 0x03EE, 0x03EF, 0x03F0
 	recSlidePersist, recShowInfo, recDrawing      = 0x03F3, 0x03F9, 0x040C
@@ -21,61 +22,22 @@ const (
 	recHeader, recFooter, recRTFDate              = 0x0FF9, 0x0FFA, 0x1015
 	recTags, recBinaryTag, recTagData             = 0x1388, 0x138A, 0x138B
 	recPersistDirectory, recComment, recCommentAt = 0x1772, 0x2EE0, 0x2EE1
-	recEncryption                                 = 0x2F14
-
-	recGroup, recShape, recShapeAtom, recOptions           = 0xF003, 0xF004, 0xF00A, 0xF00B
-	recTextbox, recChildAnchor, recClientData, recOptions3 = 0xF00D, 0xF00F, 0xF011, 0xF122
-	recDrawingContainer                                    = 0xF002
-	recDrawingGroup, recDrawings, recStore, recStored      = 0x040B, 0xF000, 0xF001, 0xF007
-	recJPEG, recPNG, recJPEGOther                          = 0xF01D, 0xF01E, 0xF02A
+	recDrawingGroup, recEncryption                = 0x040B, 0x2F14
 )
 
-// record is a record: its body has a value, or records.
-type record struct {
-	instance, kind int
-	body           []byte
-}
-
-// headerSize is that of the header of a record.
-const headerSize = 8
-
-// first returns the record that b begins with, and what follows it; ok is false if it is cut off.
-func first(b []byte) (r record, rest []byte, ok bool) {
-	if len(b) < headerSize {
-		return r, nil, false
-	}
-	end := headerSize + uint64(u32(b, 4))
-	if end > uint64(len(b)) {
-		return r, nil, false
-	}
-	return record{u16(b, 0) >> 4, u16(b, 2), b[headerSize:end]}, b[end:], true
-}
-
-// each calls visit with the records that b consists of, as far as they are whole.
-func each(b []byte, visit func(r record)) {
-	for {
-		r, rest, ok := first(b)
-		if !ok {
-			return
-		}
-		visit(r)
-		b = rest
-	}
-}
-
 // tagged calls visit with the records that programs of a later version have added to a container, by the name of the version.
-func tagged(tags record, version string, visit func(r record)) {
-	each(tags.body, func(r record) {
-		if r.kind != recBinaryTag {
+func tagged(tags officeart.Record, version string, visit func(r officeart.Record)) {
+	officeart.Each(tags.Body, func(r officeart.Record) {
+		if r.Kind != recBinaryTag {
 			return
 		}
 		name := ""
-		each(r.body, func(r record) {
+		officeart.Each(r.Body, func(r officeart.Record) {
 			switch {
-			case r.kind == recString:
-				name = ole.UTF16(r.body)
-			case r.kind == recTagData && name == version:
-				each(r.body, visit)
+			case r.Kind == recString:
+				name = ole.UTF16(r.Body)
+			case r.Kind == recTagData && name == version:
+				officeart.Each(r.Body, visit)
 			}
 		})
 	})

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"quarry/internal/extract/ole"
+	"quarry/internal/extract/officeart"
 	"quarry/internal/extract/outline"
 )
 
@@ -18,15 +18,12 @@ const (
 
 // shape is one thing on a slide.
 type shape struct {
-	title, notes bool
-	paragraphs   []paragraph
-	description  string // of a picture
-	picture      uint32 // its number in the list of pictures, 0 for none
-	table        outline.Table
-
-	hidden, isTable, line bool
-	text                  *text
-	box                   [4]int // of a shape in a group: left, top, right, bottom
+	officeart.Shape
+	title, notes, line bool
+	paragraphs         []paragraph
+	table              outline.Table
+	text               *text
+	box                [4]int // of a shape in a group: left, top, right, bottom
 }
 
 // plain returns the texts of all paragraphs.
@@ -41,11 +38,11 @@ func (s *shape) plain() string {
 // shapes reads what is on a slide, or on the page of its notes.
 func (s *show) shapes(drawing []byte, in *slide) (out []shape) {
 	d := &drawn{show: s, slide: in, used: map[textOf]int{}}
-	each(drawing, func(r record) {
-		if r.kind == recDrawingContainer {
-			each(r.body, func(r record) {
-				if r.kind == recGroup { // beside it stands the background
-					out = append(out, d.group(r.body, 0)...)
+	officeart.Each(drawing, func(r officeart.Record) {
+		if r.Kind == officeart.TypeDrawing {
+			officeart.Each(r.Body, func(r officeart.Record) {
+				if r.Kind == officeart.TypeGroup { // beside it stands the background
+					out = append(out, d.group(r.Body, 0)...)
 				}
 			})
 		}
@@ -67,18 +64,18 @@ func (d *drawn) group(b []byte, depth int) (out []shape) {
 	}
 	var cells []shape
 	isTable, n, hidden := false, 0, false
-	each(b, func(r record) {
+	officeart.Each(b, func(r officeart.Record) {
 		switch {
 		case hidden:
-		case r.kind == recGroup:
-			out = append(out, d.group(r.body, depth+1)...)
-		case r.kind == recShape:
-			in := d.shape(r.body)
+		case r.Kind == officeart.TypeGroup:
+			out = append(out, d.group(r.Body, depth+1)...)
+		case r.Kind == officeart.TypeShape:
+			in := d.shape(r.Body)
 			if n++; n == 1 {
-				isTable, hidden = in.isTable, in.hidden
+				isTable, hidden = in.Table, in.Hidden
 			}
 			switch {
-			case in.hidden:
+			case in.Hidden:
 			case isTable && n > 1:
 				if !in.line {
 					cells = append(cells, in)
@@ -103,36 +100,33 @@ const (
 )
 
 // shape reads a shape. Dates, footers and numbers of slides are hidden.
-func (d *drawn) shape(b []byte) (out shape) {
+func (d *drawn) shape(b []byte) shape {
 	const straightLine = 20
+	out := shape{Shape: officeart.ReadShape(b)}
 	var numbers []byte
-	each(b, func(r record) {
-		switch r.kind {
-		case recShapeAtom:
-			const deleted = 8
-			out.line = r.instance == straightLine
-			out.hidden = out.hidden || u32(r.body, 4)&deleted != 0
-		case recOptions, recOptions3:
-			out.options(r)
-		case recChildAnchor:
+	officeart.Each(b, func(r officeart.Record) {
+		switch r.Kind {
+		case officeart.TypeShapeHead:
+			out.line = r.Instance == straightLine
+		case officeart.TypeChildAnchor:
 			for i := range out.box {
-				out.box[i] = int(int32(u32(r.body, 4*i)))
+				out.box[i] = int(int32(u32(r.Body, 4*i)))
 			}
-		case recClientData:
-			each(r.body, func(r record) {
-				switch r.kind {
+		case officeart.TypeClientData:
+			officeart.Each(r.Body, func(r officeart.Record) {
+				switch r.Kind {
 				case recPlaceholder:
-					out.placeholder(u32(r.body, 4) & 0xFF)
+					out.placeholder(u32(r.Body, 4) & 0xFF)
 				case recTags:
-					tagged(r, "___PPT9", func(r record) {
-						if r.kind == recTextStyle9 {
-							numbers = r.body
+					tagged(r, "___PPT9", func(r officeart.Record) {
+						if r.Kind == recTextStyle9 {
+							numbers = r.Body
 						}
 					})
 				}
 			})
-		case recTextbox:
-			out.text = d.textbox(r.body)
+		case officeart.TypeTextbox:
+			out.text = d.textbox(r.Body)
 		}
 	})
 	if t := out.text; t != nil {
@@ -149,7 +143,7 @@ func (d *drawn) shape(b []byte) (out shape) {
 func (s *shape) placeholder(kind uint32) {
 	switch {
 	case kind >= placeDate && kind <= placeHeader, kind == placeImage:
-		s.hidden = true
+		s.Hidden = true
 	case kind == placeNotes:
 		s.notes = true
 	case kind == placeTitle, kind == placeCenterTitle, kind == placeVerticalTitle:
@@ -161,12 +155,12 @@ func (s *shape) placeholder(kind uint32) {
 func (d *drawn) textbox(b []byte) *text {
 	var t texts
 	var out *text
-	each(b, func(r record) {
-		if r.kind != recOutlineRef {
+	officeart.Each(b, func(r officeart.Record) {
+		if r.Kind != recOutlineRef {
 			t.record(r)
 			return
 		}
-		if at := u32(r.body, 0); uint64(at) < uint64(len(d.slide.texts)) {
+		if at := u32(r.Body, 0); uint64(at) < uint64(len(d.slide.texts)) {
 			out = d.slide.texts[at]
 			of := textOf{d.slide.id, out.kind}
 			if all, n := d.numbers[of], d.used[of]; n < len(all) {
@@ -179,33 +173,6 @@ func (d *drawn) textbox(b []byte) *text {
 		out = t.all[0]
 	}
 	return out
-}
-
-// options reads the properties of a shape (MS-ODRAW, 2.3.1): pairs of an id and a value, then the values that are long.
-func (s *shape) options(r record) {
-	const size, long, picture, description, table, flags = 6, 0x8000, 0x104, 0x381, 0x39F, 0x3BF
-	rest := r.body[min(size*r.instance, len(r.body)):]
-	for b := r.body[:len(r.body)-len(rest)]; len(b) >= size; b = b[size:] {
-		id, value := u16(b, 0), u32(b, 2)
-		var text []byte
-		if id&long != 0 {
-			n := int(min(uint64(value), uint64(len(rest))))
-			text, rest = rest[:n], rest[n:]
-		}
-		switch id & 0x3FFF {
-		case picture:
-			if id&long == 0 {
-				s.picture = value
-			}
-		case description:
-			s.description = outline.OneLine(strings.Trim(ole.UTF16(text), "\x00"))
-		case table:
-			s.isTable = value&1 != 0
-		case flags:
-			const hidden = 2 | 2<<16 // and that this is said
-			s.hidden = s.hidden || value&hidden == hidden
-		}
-	}
 }
 
 // grid returns the table of cells that are drawn side by side: its columns and rows lie between their edges, and a cell that covers

@@ -2,6 +2,7 @@ package ppt
 
 import (
 	"encoding/binary"
+	"quarry/internal/extract/officeart"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -25,30 +26,30 @@ type text struct {
 type texts struct{ all []*text }
 
 // record reads one record: a text begins with its kind.
-func (t *texts) record(r record) {
-	if r.kind == recTextHeader {
-		t.all = append(t.all, &text{kind: u32(r.body, 0)})
+func (t *texts) record(r officeart.Record) {
+	if r.Kind == recTextHeader {
+		t.all = append(t.all, &text{kind: u32(r.Body, 0)})
 		return
 	}
 	if len(t.all) == 0 {
 		return
 	}
 	now := t.all[len(t.all)-1]
-	switch r.kind {
+	switch r.Kind {
 	case recTextChars:
-		now.units = make([]uint16, len(r.body)/2)
+		now.units = make([]uint16, len(r.Body)/2)
 		for i := range now.units {
-			now.units[i] = binary.LittleEndian.Uint16(r.body[2*i:])
+			now.units[i] = binary.LittleEndian.Uint16(r.Body[2*i:])
 		}
 	case recTextBytes: // the low bytes of characters
-		now.units = make([]uint16, len(r.body))
-		for i, c := range r.body {
+		now.units = make([]uint16, len(r.Body))
+		for i, c := range r.Body {
 			now.units[i] = uint16(c)
 		}
 	case recTextStyle:
-		now.style = r.body
+		now.style = r.Body
 	case recSlideNumber, recDateTime, recGenericDate, recHeader, recFooter, recRTFDate: // a sign stands for it
-		if at := u32(r.body, 0); uint64(at) < uint64(len(now.units)) {
+		if at := u32(r.Body, 0); uint64(at) < uint64(len(now.units)) {
 			now.units[at] = 0
 		}
 	}

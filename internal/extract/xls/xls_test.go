@@ -1,8 +1,6 @@
 package xls_test
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"math"
 	"os"
@@ -15,27 +13,13 @@ import (
 	"quarry/internal/extract/xls"
 )
 
-// le returns values as bytes, the low one first; a string stands as it is.
-func le(values ...any) string {
-	var b bytes.Buffer
-	for _, v := range values {
-		if s, ok := v.(string); ok {
-			b.WriteString(s)
-		} else if err := binary.Write(&b, binary.LittleEndian, v); err != nil {
-			panic(err)
-		}
-	}
-	return b.String()
-}
+var le, wide = extracttest.LE, extracttest.Wide
 
 // rec returns a record of a type.
 func rec(kind uint16, values ...any) string {
 	body := le(values...)
 	return le(kind, uint16(len(body)), body)
 }
-
-// wide returns the characters of a text in two bytes each.
-func wide(s string) string { return le(utf16.Encode([]rune(s))) }
 
 // short and long are texts with a length of one byte and of two.
 func short(s string) string { return le(uint8(len(s)), uint8(0), s) }
