@@ -101,7 +101,7 @@ var formats = []*format{
 	},
 	{
 		name: "Word 97-2003 (doc)", types: []string{oldWord, "application/x-msword"},
-		endings: []string{".doc"}, rare: []string{".dot"}, is: doc.Is, read: doc.Read,
+		endings: []string{".doc"}, rare: []string{".dot"}, is: doc.Is, readWith: doc.Read,
 	},
 	{
 		name: "Excel (xlsx)",
@@ -116,7 +116,7 @@ var formats = []*format{
 	},
 	{
 		name: "Excel 97-2003 (xls)", types: []string{oldExcel, "application/msexcel", "application/x-msexcel"},
-		endings: []string{".xls"}, rare: []string{".xlt"}, is: xls.Is, read: xls.Read,
+		endings: []string{".xls"}, rare: []string{".xlt"}, is: xls.Is, readWith: xls.Read,
 	},
 	{
 		name: "PowerPoint (pptx)",

@@ -1,9 +1,9 @@
 // Package doc reads Word documents of before 2007 (Word 97 to 2003, MS-DOC) into a document tree.
 //
 // It keeps what a reader of the final text would see: paragraphs, headings by their style, lists with their bullets and numbers, tables,
-// notes after the paragraph that refers to them, text boxes after the paragraph they are anchored to, and the results of fields. Text that is
-// deleted or hidden, comments, headers, footers and tables of contents are left out, and so are pictures. All functions are safe for concurrent
-// use.
+// notes after the paragraph that refers to them, text boxes after the paragraph they are anchored to, pictures where they are wanted and
+// else what is said of them, and the results of fields. Text that is deleted or hidden, comments, headers, footers and tables of contents
+// are left out. All functions are safe for concurrent use.
 package doc
 
 import (
@@ -21,7 +21,7 @@ const mainStream = "WordDocument"
 func Is(data []byte) bool { return ole.Is(data, mainStream) }
 
 // Read parses a Word document. Its errors wrap outline.ErrUnparsable or outline.ErrProtected.
-func Read(data []byte) (*outline.Document, error) {
+func Read(data []byte, o outline.Options) (*outline.Document, error) {
 	root, err := ole.Open(data)
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func Read(data []byte) (*outline.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{file: f, out: &outline.Builder{}, counters: map[int]*counter{}}
+	r := &reader{file: f, out: &outline.Builder{Options: o}, counters: map[int]*counter{}}
 	if err := r.read(); err != nil {
 		return nil, err
 	}
@@ -45,6 +45,7 @@ const (
 	partPieces                      = 33
 	partAnchors                     = 40
 	partEndnoteRefs, partEndnotes   = 46, 47
+	partDrawings                    = 50
 	partBoxes                       = 56
 	partLists, partOverrides        = 73, 74
 )

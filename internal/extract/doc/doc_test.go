@@ -16,6 +16,8 @@ import (
 	"quarry/internal/extract/outline"
 )
 
+func read(data []byte) (*outline.Document, error) { return doc.Read(data, outline.Options{}) }
+
 // TestRead proves what everything in a document of another program (LibreOffice) becomes: see testdata/manual.golden.
 func TestRead(t *testing.T) {
 	t.Parallel()
@@ -23,7 +25,7 @@ func TestRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := doc.Read(data)
+	got, err := read(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +33,7 @@ func TestRead(t *testing.T) {
 	if !doc.Is(data) || doc.Is(extracttest.Compound(map[string]string{"Workbook": "x"})) {
 		t.Error("Is judges wrongly")
 	}
-	extracttest.Damage(t, doc.Read, data)
+	extracttest.Damage(t, read, data)
 }
 
 // stretch is a piece of a text, with one property that all of it has.
@@ -134,7 +136,7 @@ func TestPieces(t *testing.T) {
 		"symbols":          {stretches: []stretch{{text: "((\r"}}, characters: u16(0x0855) + "\x01" + u16(0x6A09, 0, 'Ω'), want: "ΩΩ"},
 		"half a character": {stretches: []stretch{{text: "a"}, {text: "\x3d\xd8", narrow: true}, {text: "b\r"}}, want: "a=Øb"},
 	} {
-		got, err := doc.Read(extracttest.Compound(word(tt.stretches, tt.characters, u16(0)+tt.paragraph)))
+		got, err := read(extracttest.Compound(word(tt.stretches, tt.characters, u16(0)+tt.paragraph)))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -191,7 +193,7 @@ func TestRows(t *testing.T) {
 		"edges that descend":               {rows(define([]uint16{900, 100, 0}, 0, 0), "a\ab\a", "c\ad\a"), `[] [[a b] [c d]]`},
 		"one cell":                         {rows("", "a\a"), "text a"},
 	} {
-		got, err := doc.Read(tt.data)
+		got, err := read(tt.data)
 		if err != nil || len(got.Sections) == 0 {
 			t.Errorf("%s: %v, %v", name, got, err)
 			continue
@@ -263,7 +265,7 @@ func TestReadRefusals(t *testing.T) {
 			s["WordDocument"] = s["WordDocument"][:textAt+300]
 		}), outline.ErrUnparsable, "overlap"},
 	} {
-		if _, err := doc.Read(tt.data); !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.want) {
+		if _, err := read(tt.data); !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}
 	}
@@ -291,7 +293,7 @@ func FuzzDocument(f *testing.F) {
 	small := word([]stretch{{text: "a\x13b\x14c\x15\ad\r"}}, u16(0x083C)+"\x01", u16(0, 0x2416)+"\x01"+u16(0xD608, 0))
 	f.Add([]byte(small["WordDocument"]), []byte(small["0Table"]))
 	f.Fuzz(func(t *testing.T, main, table []byte) {
-		got, err := doc.Read(extracttest.Compound(map[string]string{"WordDocument": string(main), "0Table": string(table), "1Table": string(table), "Data": string(table)}))
+		got, err := doc.Read(extracttest.Compound(map[string]string{"WordDocument": string(main), "0Table": string(table), "1Table": string(table), "Data": string(table)}), outline.Options{Pictures: true})
 		if err != nil {
 			if !errors.Is(err, outline.ErrUnparsable) && !errors.Is(err, outline.ErrProtected) {
 				t.Fatal(err)

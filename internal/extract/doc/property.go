@@ -3,6 +3,7 @@ package doc
 // Properties that are looked at, by their names in the file (MS-DOC, 2.6). The upper three bits of a name say how long its value is.
 const (
 	propDeleted, propHidden, propSpecial, propSymbol, propCharStyle = 0x0800, 0x083C, 0x0855, 0x6A09, 0x4A30
+	propPicture, propData                                           = 0x6A03, 0x0806
 
 	propStyle, propLevel, propList, propListLevel         = 0x4600, 0x2640, 0x460B, 0x260A
 	propInTable, propRowEnd, propDepth                    = 0x2416, 0x2417, 0x6649
@@ -161,6 +162,8 @@ func (r *rowFormat) define(b []byte) {
 type look struct {
 	deleted, hidden, special bool
 	symbol                   rune
+	pictured, data           bool   // there is a place of a picture, or else of what was filled in
+	picture                  uint32 // that place, in the stream of data
 }
 
 // character returns the properties of characters in a stretch of the main stream, and in a piece.
@@ -178,6 +181,10 @@ func (f *file) character(in run, p *piece, paragraph int) (out look) {
 				out.special = value[0] != 0
 			case propSymbol:
 				out.symbol = rune(u16(value, 2))
+			case propPicture:
+				out.pictured, out.picture = true, u32(value, 0)
+			case propData:
+				out.data = value[0] != 0
 			case propCharStyle:
 				base = base || f.style(u16(value, 0)).hidden
 			}

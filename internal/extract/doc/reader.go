@@ -20,10 +20,12 @@ type reader struct {
 	*file
 	out      *outline.Builder
 	counters map[int]*counter
-	notes    map[int]string // by the place of the sign that refers to them
-	boxes    []anchored     // ascending
-	titled   bool           // there was a paragraph of style Title, below which headings are nested
-	caption  string         // the last paragraph if it is a caption, perhaps of a table that follows
+	notes    map[int]string            // by the place of the sign that refers to them
+	boxes    []anchored                // ascending
+	floating map[int][]outline.Picture // by the place that they are anchored to
+	inline   map[uint32]bool           // the places in the stream of data of pictures in lines that were read
+	titled   bool                      // there was a paragraph of style Title, below which headings are nested
+	caption  string                    // the last paragraph if it is a caption, perhaps of a table that follows
 }
 
 // anchored is the text of a box and the place that it is anchored to.
@@ -46,6 +48,7 @@ type paragraph struct {
 	gone  bool // its mark was deleted
 	notes []string
 	after []block // text boxes
+	drawn []outline.Picture
 }
 
 // plain returns the text of a block as lines without structure.
@@ -57,6 +60,7 @@ func (b block) plain() (lines []string) {
 		for _, in := range p.after {
 			lines = append(lines, in.plain()...)
 		}
+		lines = append(lines, p.said()...)
 		return append(lines, p.notes...)
 	}
 	for _, row := range b.table.rows {
@@ -71,10 +75,11 @@ func (b block) plain() (lines []string) {
 
 // read adds the document.
 func (r *reader) read() error {
-	r.notes = map[int]string{}
+	r.notes, r.floating, r.inline = map[int]string{}, map[int][]outline.Picture{}, map[uint32]bool{}
 	r.readNotes(partFootnoteRefs, partFootnotes, footnotes)
 	r.readNotes(partEndnoteRefs, partEndnotes, endnotes)
 	r.readBoxes()
+	r.readFloating()
 	from, to := r.start(body)
 	for _, b := range r.blocks(from, to) {
 		r.put(b)
@@ -101,14 +106,20 @@ func (r *reader) readNotes(refs, part, text int) {
 	}
 }
 
+// anchors returns where the shapes are anchored, by their ids (MS-DOC, 2.8.37).
+func (r *reader) anchors() map[uint32]int {
+	const size = 26
+	places, at := r.ranges(partAnchors, size, body), map[uint32]int{}
+	for i := range len(places) - 1 {
+		at[u32(r.part(partAnchors), 4*len(places)+size*i)] = places[i]
+	}
+	return at
+}
+
 // readBoxes reads the texts of text boxes, and where the shapes that they are in are anchored. The last box of the list stands for none.
 func (r *reader) readBoxes() {
-	const anchorSize, boxSize = 26, 22
-	anchors, borders := r.ranges(partAnchors, anchorSize, body), r.ranges(partBoxes, boxSize, boxes)
-	at := map[uint32]int{}
-	for i := range len(anchors) - 1 {
-		at[u32(r.part(partAnchors), 4*len(anchors)+anchorSize*i)] = anchors[i]
-	}
+	const boxSize = 22
+	at, borders := r.anchors(), r.ranges(partBoxes, boxSize, boxes)
 	_, end := r.start(body)
 	for i := range len(borders) - 2 {
 		place, known := at[u32(r.part(partBoxes), 4*len(borders)+boxSize*i+14)]
@@ -195,6 +206,12 @@ func (s *scan) write(cp int, c rune) {
 		text.WriteByte('\n')
 	case charHyphen:
 		text.WriteRune('‑')
+	case charPicture:
+		if s.look.pictured && !s.look.data {
+			s.addInline(s.look.picture)
+		}
+	case charDrawing:
+		s.now.drawn = append(s.now.drawn, s.floating[cp]...)
 	case charNote:
 		if note := s.notes[cp]; note != "" {
 			s.now.notes = append(s.now.notes, note)
@@ -285,16 +302,19 @@ func (r *reader) put(b block) {
 	}
 	p := b.par
 	text := strings.TrimSpace(p.text.String())
-	if p.caption && text != "" {
+	switch {
+	case text == "", p.caption && r.out.Caption(outline.OneLine(text)):
+	case p.caption:
 		r.flushCaption()
 		r.caption = outline.OneLine(text)
-	} else if text != "" && !p.toc {
+	case !p.toc:
 		r.flushCaption()
 		r.write(p, text)
 	}
 	for _, in := range p.after {
 		r.put(in)
 	}
+	r.putDrawn(p)
 	for _, note := range p.notes {
 		r.flushCaption()
 		r.out.Paragraph(note)
@@ -329,7 +349,7 @@ func (r *reader) write(p *paragraph, text string) {
 	}
 }
 
-// flushCaption adds the waiting caption as a paragraph, since no table follows it.
+// flushCaption adds the waiting caption as a paragraph, since neither table nor picture follows it.
 func (r *reader) flushCaption() {
 	if r.caption != "" {
 		r.out.Paragraph(r.caption)

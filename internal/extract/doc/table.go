@@ -51,11 +51,14 @@ func (r *reader) putTable(t *table) {
 		}
 		return
 	}
-	for _, row := range t.rows { // notes of cells stand in them
+	for _, row := range t.rows { // notes of cells, and what is said of their pictures, stand in them
 		for _, cell := range row.cells {
 			for _, b := range cell {
 				for _, in := range b.par.after {
 					r.put(in)
+				}
+				for _, d := range b.par.drawn {
+					r.out.Picture(d)
 				}
 			}
 		}
@@ -157,6 +160,7 @@ func cellText(cell []block) (string, bool) {
 			return "", false
 		}
 		words = append(words, strings.Fields(b.par.text.String())...)
+		words = append(words, b.par.said()...)
 		for _, note := range b.par.notes {
 			words = append(words, strings.Fields(note)...)
 		}

@@ -1,6 +1,7 @@
 package officeart_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,10 +10,7 @@ import (
 	"quarry/internal/extract/officeart"
 )
 
-var (
-	le, rec = extracttest.LE, extracttest.DrawingRecord
-	shape   = extracttest.PictureShape
-)
+var rec, shape = extracttest.DrawingRecord, extracttest.PictureShape
 
 // TestStore proves that a picture is found by its number, inside the list and in a stream beside it, and that numbers, places and kinds that
 // are none find nothing.
@@ -70,13 +68,17 @@ func TestPictures(t *testing.T) {
 		rec(0xF, 0xF004, rec(1<<4|3, 0xF00B, uint16(0x8104), uint32(4), "name")),
 		rec(0xF, 0xF004, rec(0xFFF<<4|3, 0xF00B, uint16(0x8381), uint32(1<<31))),
 		deep), shape(12, 8, "the background"))
+	all, _, _ := officeart.First([]byte(drawing))
 	var got []string
-	for _, s := range officeart.Pictures([]byte(le("", drawing, drawing[:40]))) {
-		got = append(got, le(s.Description, "/", string(s.Anchor), "/")+string(rune('0'+s.ID))+string(rune('0'+s.Picture)))
+	for _, s := range officeart.Pictures(all) {
+		got = append(got, fmt.Sprintf("%d shows %d %q at %q", s.ID, s.Picture, s.Description, s.Anchor))
 	}
-	want := []string{"a pump/here/27", "//43", "in a group/group/54", "inside/group/55"}
+	want := []string{`2 shows 7 "a pump" at "here"`, `4 shows 3 "" at ""`, `5 shows 4 "in a group" at "group"`, `5 shows 5 "inside" at "group"`}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+	if got := officeart.Pictures(officeart.Record{Kind: officeart.TypeGroup, Body: all.Body}); got != nil {
+		t.Errorf("no drawing: %v", got)
 	}
 	if s := officeart.ReadShape([]byte(rec(1<<4|3, 0xF122, uint16(0x39F), uint32(1)))); !s.Table || s.Picture != 0 {
 		t.Errorf("%+v", s)

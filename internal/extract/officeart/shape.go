@@ -64,18 +64,16 @@ func (s *Shape) options(r Record) {
 // maxNested bounds groups inside each other.
 const maxNested = 50
 
-// Pictures returns the shapes of drawings that show a picture, in the order of the file. One in a group has the id and the anchor of
+// Pictures returns the shapes of a drawing that show a picture, in the order of the file. One in a group has the id and the anchor of
 // the outermost group. Hidden shapes are left out.
-func Pictures(b []byte) (out []Shape) {
-	Each(b, func(r Record) {
-		if r.Kind != TypeDrawing {
-			return
+func Pictures(drawing Record) (out []Shape) {
+	if drawing.Kind != TypeDrawing {
+		return nil
+	}
+	Each(drawing.Body, func(r Record) {
+		if r.Kind == TypeGroup { // of all shapes; beside it stands the background
+			out = append(out, pictures(r.Body, nil, 0)...)
 		}
-		Each(r.Body, func(r Record) {
-			if r.Kind == TypeGroup { // of all shapes; beside it stands the background
-				out = append(out, pictures(r.Body, nil, 0)...)
-			}
-		})
 	})
 	return out
 }

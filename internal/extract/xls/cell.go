@@ -22,7 +22,8 @@ type reader struct {
 	object     int // the number of the shape that was begun last
 	boxes      []box
 	notes      []note
-	underneath int // how deep the record stands in parts inside the sheet, which are charts
+	drawing    []byte // what is drawn on the sheet: each shape has a record, and all together are one drawing
+	underneath int    // how deep the record stands in parts inside the sheet, which are charts
 }
 
 // box is a shape with a text, note a comment on a cell.
@@ -60,8 +61,12 @@ func (r *reader) read() error {
 
 // record reads one record. All records of cells begin with row, column and style.
 func (r *reader) record() error {
-	if r.kind == recString {
+	switch r.kind {
+	case recString:
 		return r.computed()
+	case recDrawing:
+		r.drawing = append(r.drawing, r.whole()...)
+		return nil
 	}
 	row, column, style := u16(r.body, 0), u16(r.body, 2), u16(r.body, 4)
 	if len(r.body) < 6 {

@@ -2,6 +2,7 @@ package xls
 
 import (
 	"encoding/binary"
+	"slices"
 	"unicode/utf16"
 
 	"quarry/internal/extract/ole"
@@ -46,6 +47,12 @@ func (r *records) segments() *segments {
 		r.data = rest.data
 	}
 	return s
+}
+
+// whole returns the body of the record with what continues it.
+func (r *records) whole() []byte {
+	s := r.segments()
+	return slices.Concat(append([][]byte{s.now}, s.rest...)...)
 }
 
 // segments reads a record that goes on in others.

@@ -1,8 +1,8 @@
 // Package xls reads Excel workbooks of before 2007 (BIFF8, MS-XLS, and BIFF5 of Excel 95) into a document tree.
 //
 // Each sheet is a section. Its blocks of adjacent filled cells are tables; numbers and dates are read as they are displayed, formulas
-// by the value that was stored, merged cells in each place. Comments and the texts of shapes follow. Hidden sheets are left out,
-// and so are charts. All functions are safe for concurrent use.
+// by the value that was stored, merged cells in each place. Comments follow, the texts of shapes, and pictures where they are wanted and
+// else what is said of them. Hidden sheets are left out, and so are charts. All functions are safe for concurrent use.
 package xls
 
 import (
@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/text/encoding"
 
+	"quarry/internal/extract/officeart"
 	"quarry/internal/extract/ole"
 	"quarry/internal/extract/outline"
 	"quarry/internal/extract/sheet"
@@ -28,7 +29,7 @@ const (
 func Is(data []byte) bool { return ole.Is(data, workbook, oldWorkbook) }
 
 // Read parses a workbook. Its errors wrap outline.ErrUnparsable or outline.ErrProtected.
-func Read(data []byte) (*outline.Document, error) {
+func Read(data []byte, o outline.Options) (*outline.Document, error) {
 	root, err := ole.Open(data)
 	if err != nil {
 		return nil, err
@@ -43,14 +44,14 @@ func Read(data []byte) (*outline.Document, error) {
 	if stream == nil {
 		return nil, bad("the file holds no workbook")
 	}
-	b := &book{data: stream, out: &outline.Builder{}, codes: map[int]string{}, formats: map[string]*numfmt.Format{}, page: ole.Codepage(1252)}
+	b := &book{data: stream, out: &outline.Builder{Options: o}, codes: map[int]string{}, formats: map[string]*numfmt.Format{}, page: ole.Codepage(1252)}
 	if err := b.read(); err != nil {
 		return nil, err
 	}
 	metadata := root.Properties()
 	doc := b.out.Document(metadata)
-	doc.Sections = slices.DeleteFunc(doc.Sections, func(s outline.Section) bool { return s.Text == "" && len(s.Tables) == 0 }) // empty sheets
-	doc.Title, _ = metadata["title"].(string)                                                                                  // the name of a sheet is no title
+	doc.Sections = slices.DeleteFunc(doc.Sections, func(s outline.Section) bool { return s.Text == "" && len(s.Tables)+len(s.Pictures) == 0 }) // empty sheets
+	doc.Title, _ = metadata["title"].(string)                                                                                                  // the name of a sheet is no title
 	return doc, nil
 }
 
@@ -67,6 +68,8 @@ type book struct {
 	styles    []*numfmt.Format // the formats by the numbers of the styles
 	epoch1904 bool
 	tabs      []tab
+	drawings  []byte // what the drawings of all sheets share
+	pictures  officeart.Store
 }
 
 // tab is a sheet that is shown.
@@ -87,6 +90,7 @@ const (
 	recFormula, recString          = 0x06, 0x207
 	recMergeCells                  = 0xE5
 	recNote, recObject, recTextBox = 0x1C, 0x5D, 0x1B6
+	recDrawings, recDrawing        = 0xEB, 0xEC
 
 	biff8, biff5         = 0x600, 0x500
 	partGlobals, partTab = 0x05, 0x10
@@ -110,6 +114,7 @@ func (b *book) read() error {
 	} else if err := b.globals(r); err != nil {
 		return err
 	}
+	b.pictures = officeart.ReadStore(b.drawings, nil)
 	for _, t := range b.tabs {
 		b.out.Heading(1, t.name)
 		if err := b.tab(t); err != nil {
@@ -148,6 +153,10 @@ func (b *book) globals(r *records) error {
 			b.codes[u16(r.body, 0)] = b.text(r.segments(), 2, length)
 		case recXF:
 			b.styles = append(b.styles, b.style(u16(r.body, 2)))
+		case recDrawings:
+			if b.out.Options.Pictures {
+				b.drawings = append(b.drawings, r.whole()...)
+			}
 		case recSST:
 			if err := b.readStrings(r.segments()); err != nil {
 				return err
@@ -199,6 +208,7 @@ func (b *book) tab(t tab) error {
 		return err
 	}
 	in.writeNotes()
+	in.writePictures()
 	b.out.Break()
 	return nil
 }

@@ -2,8 +2,10 @@ package xls_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -84,11 +86,13 @@ func stock() string {
 
 func file(stream string) []byte { return extracttest.Compound(map[string]string{"Workbook": stream}) }
 
+func read(data []byte) (*outline.Document, error) { return xls.Read(data, outline.Options{}) }
+
 // TestRead proves what everything in a workbook becomes: see testdata/book.golden.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	data := file(stock())
-	doc, err := xls.Read(data)
+	doc, err := read(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +100,7 @@ func TestRead(t *testing.T) {
 	if !xls.Is(data) || xls.Is(extracttest.Compound(map[string]string{"WordDocument": "x"})) {
 		t.Error("Is judges wrongly")
 	}
-	extracttest.Damage(t, xls.Read, data)
+	extracttest.Damage(t, read, data)
 }
 
 // TestReadForeign proves that a file of another program (LibreOffice) is read, with its properties.
@@ -106,12 +110,49 @@ func TestReadForeign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := xls.Read(data)
+	doc, err := read(data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	extracttest.Golden(t, "testdata/stock.golden", doc)
-	extracttest.Damage(t, xls.Read, data)
+	extracttest.Damage(t, read, data)
+}
+
+// TestReadPictures proves that the pictures of a sheet that is shown follow it where they are wanted, row by row, and that else what is said of
+// them does. The list of pictures goes on in other records.
+func TestReadPictures(t *testing.T) {
+	t.Parallel()
+	drawn, shape := extracttest.DrawingRecord, extracttest.PictureShape
+	pngs := []string{extracttest.PNG(64), extracttest.PNG(65)}
+	list := drawn(0xF, 0xF000, drawn(0xF, 0xF001, extracttest.PictureStored(pngs[0]), extracttest.PictureStored(pngs[1])))
+	third := len(list) / 3
+	globals := rec(0xEB, list[:third]) + rec(0x3C, list[third:2*third]) + rec(0xEB, list[2*third:])
+	anchor := func(row uint16) string { return drawn(0, 0xF010, make([]byte, 6), row, make([]byte, 10)) }
+	drawing := drawn(0xF, 0xF002, drawn(0xF, 0xF003, drawn(0xF, 0xF004, drawn(0, 0xF00A, uint32(1), uint32(5))),
+		shape(2, 2, "A fan", anchor(9)), shape(3, 1, "A pump", anchor(4)), shape(4, 3, "no such picture", anchor(1))))
+	half := len(drawing) / 2
+	sheet := bof(0x10) + rec(0x204, cell(0, 0, 0), long("Stock")) + rec(0xEC, drawing[:half]) + rec(0xEC, drawing[half:]) + eof
+	data := file(book(globals, [2]string{"0Shown", sheet}, [2]string{"1Hidden", sheet}, [2]string{"0Drawn", bof(0x10) + rec(0xEC, drawing) + eof}))
+	for _, wanted := range []bool{true, false} {
+		doc, err := xls.Read(data, outline.Options{Pictures: wanted})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range doc.Sections {
+			got = append(got, s.Title+": "+s.Text)
+			for _, p := range s.Pictures {
+				got = append(got, fmt.Sprintf("%s %d", p.Description, slices.Index(pngs, string(p.Data))))
+			}
+		}
+		want := []string{"Shown: Stock\n\nno such picture\n\nA pump\n\nA fan", "Drawn: no such picture\n\nA pump\n\nA fan"}
+		if wanted {
+			want = []string{"Shown: Stock\n\nno such picture", "A pump 0", "A fan 1", "Drawn: no such picture"}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("wanted %v: %q, want %q", wanted, got, want)
+		}
+	}
 }
 
 // TestReadOld proves that a workbook of Excel 95 is read, in its code page and from its other calendar.
@@ -124,7 +165,7 @@ func TestReadOld(t *testing.T) {
 		rec(0x203, cell(1, 0, 0), 366.0) + rec(0x06, cell(1, 1, 9), "\x00\x00\x00\x00\x00\x00\xFF\xFF", uint16(0), uint32(0)) + rec(0x207, uint16(2), "\xc4\xe0") +
 		rec(0x1C, uint16(1), uint16(0), uint16(2), "ok") + eof
 	stream := old + globals + name + eof + sheet
-	doc, err := xls.Read(extracttest.Compound(map[string]string{"Book": stream}))
+	doc, err := read(extracttest.Compound(map[string]string{"Book": stream}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +202,7 @@ func TestReadRefusals(t *testing.T) {
 		"a cell too far":     {file(book("", [2]string{"0a", bof(0x10) + rec(0x203, cell(1, 20000, 0), 1.0) + eof})), outline.ErrUnparsable, "outside"},
 		"a text everywhere":  {file(book(many, [2]string{"0a", shown})), outline.ErrUnparsable, "of text"},
 	} {
-		if _, err := xls.Read(tt.data); !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.want) {
+		if _, err := read(tt.data); !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}
 	}
@@ -172,7 +213,7 @@ func FuzzWorkbook(f *testing.F) {
 	f.Add([]byte(stock()))
 	f.Add([]byte(bof(0x10) + rec(0xE5, uint16(0xFFFF)) + rec(0xBD, uint16(1), uint16(1)) + rec(0x1B6) + rec(0x1C) + eof))
 	f.Fuzz(func(t *testing.T, stream []byte) {
-		doc, err := xls.Read(file(string(stream)))
+		doc, err := xls.Read(file(string(stream)), outline.Options{Pictures: true})
 		if err != nil {
 			if !errors.Is(err, outline.ErrUnparsable) && !errors.Is(err, outline.ErrProtected) {
 				t.Fatal(err)

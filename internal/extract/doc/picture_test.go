@@ -1,0 +1,77 @@
+package doc_test
+
+import (
+	"slices"
+	"testing"
+
+	"quarry/internal/extract/doc"
+	"quarry/internal/extract/extracttest"
+	"quarry/internal/extract/outline"
+)
+
+// withPart adds a part to the table stream of a document, by its number in the file information block.
+func withPart(streams map[string]string, number int, content string) {
+	main := []byte(streams["WordDocument"])
+	copy(main[154+8*number:], u32(uint32(len(streams["0Table"])), uint32(len(content))))
+	streams["WordDocument"], streams["0Table"] = string(main), streams["0Table"]+content
+}
+
+// TestPictures proves that pictures in lines and beside them are found where they are wanted, each once, that else what is said of them
+// is text, and that what is no picture costs nothing.
+func TestPictures(t *testing.T) {
+	t.Parallel()
+	const special, at = "\x55\x08\x01", 5
+	rec, png := extracttest.DrawingRecord, extracttest.PNG(64)
+	stored := extracttest.PictureStored(png)
+	inline := func(kind uint16, content string) string {
+		return "12345" + extracttest.LE(uint32(68+len(content)), uint16(68), kind, make([]byte, 60), content)
+	}
+	characters := special + u16(0x6A03) + u32(at)
+	pump := extracttest.PictureShape(1, 1, "A pump") + stored
+	group := rec(0xF, 0xF003, rec(0xF, 0xF004, rec(0, 0xF00A, uint32(6), uint32(5))), extracttest.PictureShape(7, 1, "A fan"))
+	drawings := rec(0xF, 0xF000, rec(0xF, 0xF001, stored)) + "\x00" + rec(0xF, 0xF002, group)
+	for name, tt := range map[string]struct {
+		text, characters, data, drawings string
+		id                               uint32 // of the shape that is anchored
+		want                             string // what is said of the picture; "" for none
+	}{
+		"in a line":                       {text: "\x01\r", characters: characters, data: inline(0x64, pump), want: "A pump"},
+		"shown twice":                     {text: "\x01\x01\r", characters: characters, data: inline(0x64, pump), want: "A pump"},
+		"from a file":                     {text: "\x01\r", characters: characters, data: inline(0x66, "\x05a.png"+pump), want: "A pump"},
+		"beside the lines":                {text: "\x08\r", characters: special, drawings: drawings, id: 7, want: "A fan"},
+		"anchored nowhere":                {text: "\x08\r", characters: special, drawings: drawings, id: 8},
+		"what was filled in":              {text: "\x01\r", characters: characters + u16(0x0806) + "\x01", data: inline(0x64, pump)},
+		"a place behind the end":          {text: "\x01\r", characters: special + u16(0x6A03) + u32(1<<31), data: inline(0x64, pump)},
+		"a header of another size":        {text: "\x01\r", characters: characters, data: "12345" + extracttest.LE(uint32(68), uint16(67), make([]byte, 62))},
+		"a form that is not known":        {text: "\x01\r", characters: characters, data: inline(0x65, pump)},
+		"a shape that is cut off":         {text: "\x01\r", characters: characters, data: inline(0x64, pump[:20])},
+		"the name of a file, and no more": {text: "\x01\r", characters: characters, data: inline(0x66, "\xFF")},
+	} {
+		streams := word([]stretch{{text: tt.text}}, tt.characters, u16(0))
+		streams["Data"] = tt.data
+		withPart(streams, 40, u32(0, 1, tt.id)+string(make([]byte, 22)))
+		withPart(streams, 50, tt.drawings)
+		for _, wanted := range []bool{true, false} {
+			got, err := doc.Read(extracttest.Compound(streams), outline.Options{Pictures: wanted})
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			text, said := "", []string(nil)
+			for _, s := range got.Sections {
+				text += s.Text
+				for _, p := range s.Pictures {
+					if said = append(said, p.Description); string(p.Data) != png {
+						t.Errorf("%s: other bytes than were stored", name)
+					}
+				}
+			}
+			switch {
+			case wanted && tt.want != "" && (text != "" || !slices.Equal(said, []string{tt.want})):
+				t.Errorf("%s: pictures of %q and the text %q, want one of %q", name, said, text, tt.want)
+			case wanted && tt.want == "" && said != nil, !wanted && (said != nil || text != tt.want):
+				t.Errorf("%s, wanted %v: pictures of %q and the text %q", name, wanted, said, text)
+			}
+		}
+	}
+}
