@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"quarry/internal/extract/extracttest"
+	"quarry/internal/extract/samplefile"
 )
 
 // legacyKinds are the formats of Office before 2007, of which package samplefile makes none.
@@ -18,11 +18,11 @@ var legacyKinds = []string{"doc", "xls", "ppt"}
 func legacy(kind string, paragraphs ...string) []byte {
 	switch kind {
 	case "doc":
-		return extracttest.Compound(word(strings.Join(paragraphs, "\r") + "\r"))
+		return samplefile.Compound(word(strings.Join(paragraphs, "\r") + "\r"))
 	case "xls":
-		return extracttest.Compound(workbook(paragraphs))
+		return samplefile.Compound(workbook(paragraphs))
 	}
-	return extracttest.Compound(presentation(paragraphs))
+	return samplefile.Compound(presentation(paragraphs))
 }
 
 // le returns values as bytes, the low one first; a string stands as it is.

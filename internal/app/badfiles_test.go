@@ -153,7 +153,7 @@ func TestRefusedFiles(t *testing.T) {
 			add(bad, "could not be parsed", fmt.Sprintf("cut%d.%s", tenth, kind), "", whole[:len(whole)*tenth/10])
 		}
 	}
-	locked := extracttest.Compound(map[string]string{"EncryptedPackage": "x", "EncryptionInfo": "y"})
+	locked := samplefile.Compound(map[string]string{"EncryptedPackage": "x", "EncryptionInfo": "y"})
 	for _, kind := range []string{"docx", "xlsx", "xlsm", "pptx", "doc", "xls", "ppt"} {
 		add(bad, "password", "locked."+kind, "", locked)
 	}
@@ -162,9 +162,9 @@ func TestRefusedFiles(t *testing.T) {
 	binary.LittleEndian.PutUint16(word, 0xA5EC)
 	binary.LittleEndian.PutUint16(word[2:], 0xC1)
 	binary.LittleEndian.PutUint16(word[10:], 0x0100)
-	add(bad, "password", "old.doc", "", extracttest.Compound(map[string]string{"WordDocument": string(word), "0Table": "x"}))
-	add(bad, "password", "old.xls", "", extracttest.Compound(map[string]string{"Workbook": "\x09\x08\x10\x00\x00\x06\x05\x00" + strings.Repeat("\x00", 12) + "\x2F\x00\x02\x00\x01\x00\x0A\x00\x00\x00"}))
-	add(bad, "password", "old.ppt", "", extracttest.Compound(map[string]string{"PowerPoint Document": "x", "EncryptedSummary": "x", "Current User": "\x00\x00\xF6\x0F\x14\x00\x00\x00\x14\x00\x00\x00\xDF\xC4\xD1\xF3" + strings.Repeat("\x00", 12)}))
+	add(bad, "password", "old.doc", "", samplefile.Compound(map[string]string{"WordDocument": string(word), "0Table": "x"}))
+	add(bad, "password", "old.xls", "", samplefile.Compound(map[string]string{"Workbook": "\x09\x08\x10\x00\x00\x06\x05\x00" + strings.Repeat("\x00", 12) + "\x2F\x00\x02\x00\x01\x00\x0A\x00\x00\x00"}))
+	add(bad, "password", "old.ppt", "", samplefile.Compound(map[string]string{"PowerPoint Document": "x", "EncryptedSummary": "x", "Current User": "\x00\x00\xF6\x0F\x14\x00\x00\x00\x14\x00\x00\x00\xDF\xC4\xD1\xF3" + strings.Repeat("\x00", 12)}))
 	for _, kind := range []string{"odt", "ods"} {
 		add(bad, "password", "locked."+kind, "", opened(t, kind, "META-INF/manifest.xml", `<manifest><file-entry><encryption-data/></file-entry></manifest>`))
 	}
@@ -209,7 +209,7 @@ var binaryKinds = map[string]bool{"docx": true, "pdf": true, "xlsx": true, "pptx
 
 // looped returns a compound file in which the sectors of a stream run in a circle.
 func looped(stream string) []byte {
-	data := extracttest.Compound(map[string]string{stream: strings.Repeat("x", 9000)})
+	data := samplefile.Compound(map[string]string{stream: strings.Repeat("x", 9000)})
 	table := (int(binary.LittleEndian.Uint32(data[76:])) + 1) * 512
 	binary.LittleEndian.PutUint32(data[table:], 0) // the stream is put first
 	return data

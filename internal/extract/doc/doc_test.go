@@ -14,6 +14,7 @@ import (
 	"quarry/internal/extract/extracttest"
 	"quarry/internal/extract/ole"
 	"quarry/internal/extract/outline"
+	"quarry/internal/extract/samplefile"
 )
 
 func read(data []byte) (*outline.Document, error) { return doc.Read(data, outline.Options{}) }
@@ -30,7 +31,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	extracttest.Golden(t, "testdata/manual.golden", got)
-	if !doc.Is(data) || doc.Is(extracttest.Compound(map[string]string{"Workbook": "x"})) {
+	if !doc.Is(data) || doc.Is(samplefile.Compound(map[string]string{"Workbook": "x"})) {
 		t.Error("Is judges wrongly")
 	}
 	extracttest.Damage(t, read, data)
@@ -136,7 +137,7 @@ func TestPieces(t *testing.T) {
 		"symbols":          {stretches: []stretch{{text: "((\r"}}, characters: u16(0x0855) + "\x01" + u16(0x6A09, 0, 'Ω'), want: "ΩΩ"},
 		"half a character": {stretches: []stretch{{text: "a"}, {text: "\x3d\xd8", narrow: true}, {text: "b\r"}}, want: "a=Øb"},
 	} {
-		got, err := read(extracttest.Compound(word(tt.stretches, tt.characters, u16(0)+tt.paragraph)))
+		got, err := read(samplefile.Compound(word(tt.stretches, tt.characters, u16(0)+tt.paragraph)))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -178,7 +179,7 @@ func TestRows(t *testing.T) {
 		size := binary.LittleEndian.Uint32(main[158+8*33:])
 		binary.LittleEndian.PutUint32(main[158+8*33:], size+uint32(3+3+len(clx)-len(old)))
 		streams["WordDocument"] = string(main)
-		return extracttest.Compound(streams)
+		return samplefile.Compound(streams)
 	}
 	for name, tt := range map[string]struct {
 		data []byte
@@ -230,7 +231,7 @@ func TestReadRefusals(t *testing.T) {
 		for name, s := range streams {
 			out[name] = string(s)
 		}
-		return extracttest.Compound(out)
+		return samplefile.Compound(out)
 	}
 	main := func(at int, value byte) []byte {
 		return with(func(s map[string][]byte) { s["WordDocument"][at] = value })
@@ -247,9 +248,9 @@ func TestReadRefusals(t *testing.T) {
 	}{
 		"empty":           {nil, outline.ErrUnparsable, "compound file"},
 		"RTF":             {[]byte(`{\rtf1 hello}`), outline.ErrUnparsable, "ending .rtf"},
-		"Excel":           {extracttest.Compound(map[string]string{"Workbook": "x"}), outline.ErrUnparsable, "no Word document"},
+		"Excel":           {samplefile.Compound(map[string]string{"Workbook": "x"}), outline.ErrUnparsable, "no Word document"},
 		"encrypted":       {main(11, 0x01), outline.ErrProtected, "password"},
-		"encrypted, new":  {extracttest.Compound(map[string]string{"EncryptedPackage": "x"}), outline.ErrProtected, "password"},
+		"encrypted, new":  {samplefile.Compound(map[string]string{"EncryptedPackage": "x"}), outline.ErrProtected, "password"},
 		"Word 95":         {main(2, 0x68), outline.ErrUnparsable, "before Word 97; save it as .docx"},
 		"another magic":   {main(0, 0), outline.ErrUnparsable, "before Word 97"},
 		"no table":        {with(func(s map[string][]byte) { delete(s, "0Table") }), outline.ErrUnparsable, "pieces is missing"},
@@ -293,7 +294,7 @@ func FuzzDocument(f *testing.F) {
 	small := word([]stretch{{text: "a\x13b\x14c\x15\ad\r"}}, u16(0x083C)+"\x01", u16(0, 0x2416)+"\x01"+u16(0xD608, 0))
 	f.Add([]byte(small["WordDocument"]), []byte(small["0Table"]))
 	f.Fuzz(func(t *testing.T, main, table []byte) {
-		got, err := doc.Read(extracttest.Compound(map[string]string{"WordDocument": string(main), "0Table": string(table), "1Table": string(table), "Data": string(table)}), outline.Options{Pictures: true})
+		got, err := doc.Read(samplefile.Compound(map[string]string{"WordDocument": string(main), "0Table": string(table), "1Table": string(table), "Data": string(table)}), outline.Options{Pictures: true})
 		if err != nil {
 			if !errors.Is(err, outline.ErrUnparsable) && !errors.Is(err, outline.ErrProtected) {
 				t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"quarry/internal/extract/doc"
 	"quarry/internal/extract/extracttest"
 	"quarry/internal/extract/outline"
+	"quarry/internal/extract/samplefile"
 )
 
 // withPart adds a part to the table stream of a document, by its number in the file information block.
@@ -52,7 +53,7 @@ func TestPictures(t *testing.T) {
 		withPart(streams, 40, u32(0, 1, tt.id)+string(make([]byte, 22)))
 		withPart(streams, 50, tt.drawings)
 		for _, wanted := range []bool{true, false} {
-			got, err := doc.Read(extracttest.Compound(streams), outline.Options{Pictures: wanted})
+			got, err := doc.Read(samplefile.Compound(streams), outline.Options{Pictures: wanted})
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"quarry/internal/extract/extracttest"
 	"quarry/internal/extract/ole"
 	"quarry/internal/extract/outline"
+	"quarry/internal/extract/samplefile"
 )
 
 // streams are those of a file with short and long streams in folders.
@@ -24,7 +24,7 @@ var streams = map[string]string{
 // TestOpen proves that streams of every size are read as they were written, wherever they stand.
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	root, err := ole.Open(extracttest.Compound(streams))
+	root, err := ole.Open(samplefile.Compound(streams))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestOpen(t *testing.T) {
 	if got, err := root.Read("absent"); got != nil || err != nil || root.Has("absent") || root.Storage("absent") != nil {
 		t.Errorf("what is not there: %v, %v", got, err)
 	}
-	if !ole.Is(extracttest.Compound(streams), "other", "SHORT") || ole.Is(extracttest.Compound(streams), "other") || ole.Is([]byte("text"), "short") {
+	if !ole.Is(samplefile.Compound(streams), "other", "SHORT") || ole.Is(samplefile.Compound(streams), "other") || ole.Is([]byte("text"), "short") {
 		t.Error("Is judges wrongly")
 	}
 }
@@ -50,7 +50,7 @@ func TestOpen(t *testing.T) {
 // TestOpenRefusals proves that files that are none, run in circles, overlap or lie about lengths are refused with the reason.
 func TestOpenRefusals(t *testing.T) {
 	t.Parallel()
-	whole := extracttest.Compound(streams)
+	whole := samplefile.Compound(streams)
 	const sector = 512
 	fat := int(binary.LittleEndian.Uint32(whole[76:])+1) * sector
 	directory := int(binary.LittleEndian.Uint32(whole[48:])+1) * sector
@@ -93,7 +93,7 @@ func TestOpenRefusals(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}
 	}
-	if _, err := ole.Open(extracttest.Compound(map[string]string{"EncryptedPackage": "x"})); !errors.Is(err, outline.ErrProtected) {
+	if _, err := ole.Open(samplefile.Compound(map[string]string{"EncryptedPackage": "x"})); !errors.Is(err, outline.ErrProtected) {
 		t.Errorf("an encrypted document: %v", err)
 	}
 }
@@ -101,7 +101,7 @@ func TestOpenRefusals(t *testing.T) {
 // TestReadOnce proves that streams that share their sectors are not read again and again.
 func TestReadOnce(t *testing.T) {
 	t.Parallel()
-	root, err := ole.Open(extracttest.Compound(map[string]string{"a": strings.Repeat("x", 1<<20)}))
+	root, err := ole.Open(samplefile.Compound(map[string]string{"a": strings.Repeat("x", 1<<20)}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestProperties(t *testing.T) {
 		"no section":  {map[string]string{"\x05SummaryInformation": strings.Repeat("\xFF", 60)}, "map[]"},
 		"only a head": {map[string]string{"\x05SummaryInformation": "x"}, "map[]"},
 	} {
-		root, err := ole.Open(extracttest.Compound(tt.streams))
+		root, err := ole.Open(samplefile.Compound(tt.streams))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,8 +173,8 @@ func TestCodepage(t *testing.T) {
 
 func FuzzOpen(f *testing.F) {
 	// Proves that no file makes reading all of its streams panic, and that each ends in bytes or a refusal.
-	f.Add(extracttest.Compound(streams))
-	f.Add(extracttest.Compound(map[string]string{"\x05SummaryInformation": strings.Repeat("\x01", 80)}))
+	f.Add(samplefile.Compound(streams))
+	f.Add(samplefile.Compound(map[string]string{"\x05SummaryInformation": strings.Repeat("\x01", 80)}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		root, err := ole.Open(data)
 		if err != nil {

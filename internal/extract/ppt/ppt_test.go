@@ -9,6 +9,7 @@ import (
 	"quarry/internal/extract/extracttest"
 	"quarry/internal/extract/outline"
 	"quarry/internal/extract/ppt"
+	"quarry/internal/extract/samplefile"
 )
 
 var le, rec, wide = extracttest.LE, extracttest.DrawingRecord, extracttest.Wide
@@ -142,7 +143,7 @@ func TestReadPictures(t *testing.T) {
 	streams := file(rec(0, 0, "old"), document, slide(0, 0, drawing(shapes...)))
 	streams["Pictures"] = stream
 	for _, wanted := range []bool{true, false} {
-		doc, err := ppt.Read(extracttest.Compound(streams), outline.Options{Pictures: wanted})
+		doc, err := ppt.Read(samplefile.Compound(streams), outline.Options{Pictures: wanted})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,19 +167,19 @@ func TestReadPictures(t *testing.T) {
 // TestRead proves what everything in a presentation becomes: see testdata/deck.golden.
 func TestRead(t *testing.T) {
 	t.Parallel()
-	data := extracttest.Compound(deck())
+	data := samplefile.Compound(deck())
 	doc, err := read(data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	extracttest.Golden(t, "testdata/deck.golden", doc)
-	if !ppt.Is(data) || ppt.Is(extracttest.Compound(map[string]string{"Workbook": "x"})) {
+	if !ppt.Is(data) || ppt.Is(samplefile.Compound(map[string]string{"Workbook": "x"})) {
 		t.Error("Is judges wrongly")
 	}
 	extracttest.Damage(t, read, data)
 	streams := deck()
 	delete(streams, "Current User")
-	again, err := read(extracttest.Compound(streams))
+	again, err := read(samplefile.Compound(streams))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +192,7 @@ func TestReadRefusals(t *testing.T) {
 	with := func(change func(streams map[string]string)) []byte {
 		streams := deck()
 		change(streams)
-		return extracttest.Compound(streams)
+		return samplefile.Compound(streams)
 	}
 	document := rec(0xF, 0x03E8, rec(0xF, 0x0FF0, persist(2, 256)))
 	circle := rec(0, 0x1772, uint32(1|1<<20), uint32(0))
@@ -204,19 +205,19 @@ func TestReadRefusals(t *testing.T) {
 		want string
 	}{
 		"empty":         {nil, outline.ErrUnparsable, "compound file"},
-		"Excel":         {extracttest.Compound(map[string]string{"Workbook": "x"}), outline.ErrUnparsable, "no presentation"},
-		"PowerPoint 95": {extracttest.Compound(map[string]string{"PP40": "x"}), outline.ErrUnparsable, "before PowerPoint 97; save it as .pptx"},
+		"Excel":         {samplefile.Compound(map[string]string{"Workbook": "x"}), outline.ErrUnparsable, "no presentation"},
+		"PowerPoint 95": {samplefile.Compound(map[string]string{"PP40": "x"}), outline.ErrUnparsable, "before PowerPoint 97; save it as .pptx"},
 		"encrypted": {with(func(s map[string]string) {
 			s["Current User"] = strings.Replace(s["Current User"], "\x5F\xC0\x91\xE3", "\xDF\xC4\xD1\xF3", 1)
 		}), outline.ErrProtected, "password"},
-		"encrypted by a list": {extracttest.Compound(map[string]string{"PowerPoint Document": edited}), outline.ErrProtected, "password"},
-		"encrypted objects":   {extracttest.Compound(file(rec(0, 0, "old"), rec(0xF, 0x2F14, "x"))), outline.ErrProtected, "password"},
+		"encrypted by a list": {samplefile.Compound(map[string]string{"PowerPoint Document": edited}), outline.ErrProtected, "password"},
+		"encrypted objects":   {samplefile.Compound(file(rec(0, 0, "old"), rec(0xF, 0x2F14, "x"))), outline.ErrProtected, "password"},
 		"encrypted summary":   {with(func(s map[string]string) { s["EncryptedSummary"] = "x" }), outline.ErrProtected, "password"},
-		"encrypted, new":      {extracttest.Compound(map[string]string{"EncryptedPackage": "x"}), outline.ErrProtected, "password"},
-		"no records":          {extracttest.Compound(map[string]string{"PowerPoint Document": "x"}), outline.ErrUnparsable, "list of its objects"},
-		"a circle of savings": {extracttest.Compound(map[string]string{"PowerPoint Document": circle}), outline.ErrUnparsable, "list of its objects"},
-		"a slide is missing":  {extracttest.Compound(file(rec(0, 0, "old"), document)), outline.ErrUnparsable, "missing"},
-		"no slide there":      {extracttest.Compound(file(rec(0, 0, "old"), document, rec(0xF, 0x03F0))), outline.ErrUnparsable, "missing"},
+		"encrypted, new":      {samplefile.Compound(map[string]string{"EncryptedPackage": "x"}), outline.ErrProtected, "password"},
+		"no records":          {samplefile.Compound(map[string]string{"PowerPoint Document": "x"}), outline.ErrUnparsable, "list of its objects"},
+		"a circle of savings": {samplefile.Compound(map[string]string{"PowerPoint Document": circle}), outline.ErrUnparsable, "list of its objects"},
+		"a slide is missing":  {samplefile.Compound(file(rec(0, 0, "old"), document)), outline.ErrUnparsable, "missing"},
+		"no slide there":      {samplefile.Compound(file(rec(0, 0, "old"), document, rec(0xF, 0x03F0))), outline.ErrUnparsable, "missing"},
 	} {
 		if _, err := read(tt.data); !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
@@ -237,7 +238,7 @@ func TestReadDeep(t *testing.T) {
 	}
 	table := group(sp(0, rec(0x1<<4|3, 0xF122, uint16(0x39F), uint32(1))), cells...)
 	document := rec(0xF, 0x03E8, rec(0xF, 0x0FF0, persist(2, 256)))
-	doc, err := read(extracttest.Compound(file(rec(0, 0, "old"), document, slide(0, 0, drawing(deep, table, sp(1, box(header(4), chars("after"))))))))
+	doc, err := read(samplefile.Compound(file(rec(0, 0, "old"), document, slide(0, 0, drawing(deep, table, sp(1, box(header(4), chars("after"))))))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +254,7 @@ func FuzzPresentation(f *testing.F) {
 	f.Add([]byte(streams["PowerPoint Document"]), []byte(streams["Current User"]))
 	f.Add([]byte(rec(0, 0x0FF5, make([]byte, 24))), []byte{})
 	f.Fuzz(func(t *testing.T, stream, user []byte) {
-		doc, err := ppt.Read(extracttest.Compound(map[string]string{"PowerPoint Document": string(stream), "Current User": string(user), "Pictures": string(stream)}), outline.Options{Pictures: true})
+		doc, err := ppt.Read(samplefile.Compound(map[string]string{"PowerPoint Document": string(stream), "Current User": string(user), "Pictures": string(stream)}), outline.Options{Pictures: true})
 		if err != nil {
 			if !errors.Is(err, outline.ErrUnparsable) && !errors.Is(err, outline.ErrProtected) {
 				t.Fatal(err)

@@ -1,4 +1,5 @@
-// Package samplefile makes small files of every kind that can be made in a few lines, for tests and benchmarks of whole services.
+// Package samplefile makes small files of every kind that can be made in a few lines, and the compound files that others lie in, for tests
+// and benchmarks of whole services.
 package samplefile
 
 import (

@@ -12,6 +12,7 @@ import (
 
 	"quarry/internal/extract/extracttest"
 	"quarry/internal/extract/outline"
+	"quarry/internal/extract/samplefile"
 	"quarry/internal/extract/xls"
 )
 
@@ -84,7 +85,7 @@ func stock() string {
 		[2]string{"0Chart", bof(0x20) + rec(0x203, cell(0, 0, 0), 1.0) + eof})
 }
 
-func file(stream string) []byte { return extracttest.Compound(map[string]string{"Workbook": stream}) }
+func file(stream string) []byte { return samplefile.Compound(map[string]string{"Workbook": stream}) }
 
 func read(data []byte) (*outline.Document, error) { return xls.Read(data, outline.Options{}) }
 
@@ -97,7 +98,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	extracttest.Golden(t, "testdata/book.golden", doc)
-	if !xls.Is(data) || xls.Is(extracttest.Compound(map[string]string{"WordDocument": "x"})) {
+	if !xls.Is(data) || xls.Is(samplefile.Compound(map[string]string{"WordDocument": "x"})) {
 		t.Error("Is judges wrongly")
 	}
 	extracttest.Damage(t, read, data)
@@ -165,7 +166,7 @@ func TestReadOld(t *testing.T) {
 		rec(0x203, cell(1, 0, 0), 366.0) + rec(0x06, cell(1, 1, 9), "\x00\x00\x00\x00\x00\x00\xFF\xFF", uint16(0), uint32(0)) + rec(0x207, uint16(2), "\xc4\xe0") +
 		rec(0x1C, uint16(1), uint16(0), uint16(2), "ok") + eof
 	stream := old + globals + name + eof + sheet
-	doc, err := read(extracttest.Compound(map[string]string{"Book": stream}))
+	doc, err := read(samplefile.Compound(map[string]string{"Book": stream}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,9 +189,9 @@ func TestReadRefusals(t *testing.T) {
 	}{
 		"empty":              {nil, outline.ErrUnparsable, "compound file"},
 		"a page":             {[]byte("<html><table>"), outline.ErrUnparsable, "ending .html"},
-		"Word":               {extracttest.Compound(map[string]string{"WordDocument": "x"}), outline.ErrUnparsable, "no workbook"},
+		"Word":               {samplefile.Compound(map[string]string{"WordDocument": "x"}), outline.ErrUnparsable, "no workbook"},
 		"encrypted":          {file(bof(5) + rec(0x2F, uint16(1)) + eof), outline.ErrProtected, "password"},
-		"encrypted, new":     {extracttest.Compound(map[string]string{"EncryptedPackage": "x", "EncryptionInfo": "y"}), outline.ErrProtected, "password"},
+		"encrypted, new":     {samplefile.Compound(map[string]string{"EncryptedPackage": "x", "EncryptionInfo": "y"}), outline.ErrProtected, "password"},
 		"no records":         {file("x"), outline.ErrUnparsable, "before Excel 95"},
 		"Excel 4":            {file(rec(0x409, uint16(0x400), uint16(0x10)) + eof), outline.ErrUnparsable, "save it as .xlsx"},
 		"a version to come":  {file(rec(0x809, uint16(0x700), uint16(5)) + eof), outline.ErrUnparsable, "version 0x700"},

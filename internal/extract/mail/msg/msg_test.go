@@ -18,6 +18,7 @@ import (
 	"quarry/internal/extract/mail"
 	"quarry/internal/extract/mail/msg"
 	"quarry/internal/extract/outline"
+	"quarry/internal/extract/samplefile"
 )
 
 // read reads a mail with the readers of every format.
@@ -160,7 +161,7 @@ func nested(n int) storage {
 func TestRead(t *testing.T) {
 	t.Parallel()
 	for name, m := range mails {
-		data := extracttest.Compound(m)
+		data := samplefile.Compound(m)
 		doc, err := read(data)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -172,7 +173,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s is not taken for a mail", name)
 		}
 	}
-	if msg.Is(extracttest.Compound(map[string]string{"WordDocument": "x"})) || msg.Is(nil) {
+	if msg.Is(samplefile.Compound(map[string]string{"WordDocument": "x"})) || msg.Is(nil) {
 		t.Error("something else is taken for a mail")
 	}
 }
@@ -201,11 +202,11 @@ func TestReadRefusals(t *testing.T) {
 		"text of another kind": {change("rich", storage{"__substg1.0_10090102": strings.Repeat("x", 20)}), outline.ErrUnparsable, "no known way"},
 		"encrypted":            {smime("application/pkcs7-mime; smime-type=enveloped-data"), outline.ErrProtected, "password"},
 	} {
-		if _, err := msg.Read(extracttest.Compound(tt.in), mail.Files{}); !errors.Is(err, tt.err) || !strings.Contains(fmt.Sprint(err), tt.want) {
+		if _, err := msg.Read(samplefile.Compound(tt.in), mail.Files{}); !errors.Is(err, tt.err) || !strings.Contains(fmt.Sprint(err), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}
 	}
-	if _, err := read(extracttest.Compound(smime("application/pkcs7-mime; smime-type=signed-data"))); err != nil {
+	if _, err := read(samplefile.Compound(smime("application/pkcs7-mime; smime-type=signed-data"))); err != nil {
 		t.Errorf("signed: %v", err)
 	}
 }
@@ -235,7 +236,7 @@ func TestPictures(t *testing.T) {
 		"page": {0x1013: shows}, "rich": {0x1009: rich}, "plain": {0x1000: "See below."}, "plain-page": {0x1000: "See below.", 0x1013: shows},
 		"plain-rich": {0x1000: "See below.", 0x1009: rich}, "plain-damaged": {0x1000: "See below.", 0x1009: packed("x")},
 	} {
-		data := extracttest.Compound(pictured(t, values))
+		data := samplefile.Compound(pictured(t, values))
 		for _, wanted := range []bool{true, false} {
 			doc, err := extract.Read(extract.Input{Name: "a.msg", Data: data, Options: extract.Options{Pictures: wanted}})
 			switch {
@@ -262,7 +263,7 @@ func TestCompressed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		doc, err := msg.Read(extracttest.Compound(with(message, map[int]any{0x1009: data})), mail.Files{})
+		doc, err := msg.Read(samplefile.Compound(with(message, map[int]any{0x1009: data})), mail.Files{})
 		if err != nil || len(doc.Sections) != 1 || doc.Sections[0].Text != want {
 			t.Errorf("%+v, %v, want %q", doc, err, want)
 		}
@@ -272,9 +273,9 @@ func TestCompressed(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	// Proves that no file makes the reader panic or end otherwise than in a tree or a refusal.
 	for _, m := range mails {
-		f.Add(extracttest.Compound(m))
+		f.Add(samplefile.Compound(m))
 	}
-	f.Add(extracttest.Compound(pictured(f, map[int]any{0x1013: `<img src="cid:a@b">`})))
+	f.Add(samplefile.Compound(pictured(f, map[int]any{0x1013: `<img src="cid:a@b">`})))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		msg.Is(data)
 		doc, err := extract.Read(extract.Input{Name: "a.msg", Data: data, Options: extract.Options{Pictures: true}})
@@ -297,7 +298,7 @@ func FuzzBody(f *testing.F) {
 		if len(page) > 0 {
 			values[0x1013] = page
 		}
-		doc, err := msg.Read(extracttest.Compound(with(message, values)), mail.Files{})
+		doc, err := msg.Read(samplefile.Compound(with(message, values)), mail.Files{})
 		if err != nil {
 			if !errors.Is(err, outline.ErrUnparsable) {
 				t.Fatal(err)

@@ -1,4 +1,4 @@
-package extracttest
+package samplefile
 
 import (
 	"bytes"
