@@ -15,15 +15,17 @@ import (
 type reader struct {
 	*book
 	*records
-	cells      *sheet.Sheet
-	row        int // of the formula whose text comes in a record of its own, -1 without one
-	column     int
-	cellStyle  int
-	object     int // the number of the shape that was begun last
-	boxes      []box
-	notes      []note
-	drawing    []byte // what is drawn on the sheet: each shape has a record, and all together are one drawing
-	underneath int    // how deep the record stands in parts inside the sheet, which are charts
+	cells     *sheet.Sheet
+	row       int // of the formula whose text comes in a record of its own, -1 without one
+	column    int
+	cellStyle int
+	object    int // the number of the shape that was begun last
+	boxes     []box
+	notes     []note
+	// drawing is what is drawn on the sheet: each shape has a record, and all together are one drawing. Behind as many bytes as a record
+	// can have, shapes stand in records that seem to continue the one of the object, text box or chart before them.
+	drawing    []byte
+	underneath int // how deep the record stands in parts inside the sheet, which are charts
 }
 
 // box is a shape with a text, note a comment on a cell.
@@ -47,7 +49,9 @@ func (r *reader) read() error {
 		case r.kind == recEOF && r.underneath == 0:
 			return nil
 		case r.kind == recEOF:
-			r.underneath--
+			if r.underneath--; r.underneath == 0 {
+				r.drawing = append(r.drawing, r.continued()...)
+			}
 		case r.kind == recFilePass:
 			return outline.ErrProtected
 		case r.underneath == 0:
@@ -65,7 +69,7 @@ func (r *reader) record() error {
 	case recString:
 		return r.computed()
 	case recDrawing:
-		r.drawing = append(r.drawing, r.whole()...)
+		r.drawing = append(r.drawing, r.segments().remainder()...)
 		return nil
 	}
 	row, column, style := u16(r.body, 0), u16(r.body, 2), u16(r.body, 4)
@@ -120,12 +124,15 @@ func (r *reader) hanging() {
 		if r.object = -1; u16(r.body, 0) == common {
 			r.object = u16(r.body, 6)
 		}
+		r.drawing = append(r.drawing, r.continued()...)
 	case recTextBox:
 		if !r.old && len(r.body) >= 12 {
-			count := u16(r.body, 10)
+			count, formats := u16(r.body, 10), u16(r.body, 12)
 			s := r.segments()
 			s.now = nil // its text begins in the record that continues it
 			r.boxes = append(r.boxes, box{r.object, s.chars(count, false)})
+			s.skip(formats)
+			r.drawing = append(r.drawing, s.remainder()...)
 		}
 	case recNote:
 		n := note{cell: name(u16(r.body, 0), u16(r.body, 2)), object: u16(r.body, 6)}

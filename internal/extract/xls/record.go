@@ -49,10 +49,11 @@ func (r *records) segments() *segments {
 	return s
 }
 
-// whole returns the body of the record with what continues it.
-func (r *records) whole() []byte {
+// continued returns what continues the record.
+func (r *records) continued() []byte {
 	s := r.segments()
-	return slices.Concat(append([][]byte{s.now}, s.rest...)...)
+	s.now = nil
+	return s.remainder()
 }
 
 // segments reads a record that goes on in others.
@@ -83,6 +84,9 @@ func (s *segments) number(size int) int {
 	}
 	return n
 }
+
+// remainder returns what was not read.
+func (s *segments) remainder() []byte { return slices.Concat(s.now, slices.Concat(s.rest...)) }
 
 func (s *segments) skip(n int) {
 	for n > 0 && s.more() {

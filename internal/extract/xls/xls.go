@@ -155,7 +155,7 @@ func (b *book) globals(r *records) error {
 			b.styles = append(b.styles, b.style(u16(r.body, 2)))
 		case recDrawings:
 			if b.out.Options.Pictures {
-				b.drawings = append(b.drawings, r.whole()...)
+				b.drawings = append(b.drawings, r.segments().remainder()...)
 			}
 		case recSST:
 			if err := b.readStrings(r.segments()); err != nil {

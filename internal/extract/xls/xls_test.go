@@ -120,7 +120,7 @@ func TestReadForeign(t *testing.T) {
 }
 
 // TestReadPictures proves that the pictures of a sheet that is shown follow it where they are wanted, row by row, and that else what is said of
-// them does. The list of pictures goes on in other records.
+// them does. The list of pictures and the drawing go on in other records: behind one of their own, an object, a text box and a chart.
 func TestReadPictures(t *testing.T) {
 	t.Parallel()
 	drawn, shape := extracttest.DrawingRecord, extracttest.PictureShape
@@ -131,8 +131,11 @@ func TestReadPictures(t *testing.T) {
 	anchor := func(row uint16) string { return drawn(0, 0xF010, make([]byte, 6), row, make([]byte, 10)) }
 	drawing := drawn(0xF, 0xF002, drawn(0xF, 0xF003, drawn(0xF, 0xF004, drawn(0, 0xF00A, uint32(1), uint32(5))),
 		shape(2, 2, "A fan", anchor(9)), shape(3, 1, "A pump", anchor(4)), shape(4, 3, "no such picture", anchor(1))))
-	half := len(drawing) / 2
-	sheet := bof(0x10) + rec(0x204, cell(0, 0, 0), long("Stock")) + rec(0xEC, drawing[:half]) + rec(0xEC, drawing[half:]) + eof
+	part := func(fifth int) string { return drawing[len(drawing)*fifth/5 : len(drawing)*(fifth+1)/5] }
+	sheet := bof(0x10) + rec(0x204, cell(0, 0, 0), long("Stock")) + rec(0xEC, part(0)) + rec(0x3C, part(1)) +
+		rec(0x5D, uint16(0x15), uint16(0x12), uint16(6), uint16(1)) + rec(0x3C, part(2)) +
+		rec(0x1B6, make([]byte, 10), uint16(3), uint16(16), uint32(0)) + rec(0x3C, uint8(0), "box") + rec(0x3C, make([]byte, 16)) + rec(0x3C, part(3)) +
+		bof(0x20) + rec(0xEC, "of the chart") + eof + rec(0x3C, part(4)) + eof
 	data := file(book(globals, [2]string{"0Shown", sheet}, [2]string{"1Hidden", sheet}, [2]string{"0Drawn", bof(0x10) + rec(0xEC, drawing) + eof}))
 	for _, wanted := range []bool{true, false} {
 		doc, err := xls.Read(data, outline.Options{Pictures: wanted})
@@ -146,9 +149,9 @@ func TestReadPictures(t *testing.T) {
 				got = append(got, fmt.Sprintf("%s %d", p.Description, slices.Index(pngs, string(p.Data))))
 			}
 		}
-		want := []string{"Shown: Stock\n\nno such picture\n\nA pump\n\nA fan", "Drawn: no such picture\n\nA pump\n\nA fan"}
+		want := []string{"Shown: Stock\n\nbox\n\nno such picture\n\nA pump\n\nA fan", "Drawn: no such picture\n\nA pump\n\nA fan"}
 		if wanted {
-			want = []string{"Shown: Stock\n\nno such picture", "A pump 0", "A fan 1", "Drawn: no such picture"}
+			want = []string{"Shown: Stock\n\nbox\n\nno such picture", "A pump 0", "A fan 1", "Drawn: no such picture"}
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("wanted %v: %q, want %q", wanted, got, want)
