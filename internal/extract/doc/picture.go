@@ -50,7 +50,8 @@ func (s *scan) addInline(at uint32) {
 	}
 	in, store := officeart.ReadShape(r.Body), officeart.ReadList(list)
 	if in.Picture != 0 && !in.Hidden {
-		s.now.drawn = append(s.now.drawn, outline.Picture{Description: in.Description, Data: store.Picture(in.Picture)})
+		number := min(in.Picture, store.Len()) // Word also counts the pictures of the whole document, of which the list has one
+		s.now.drawn = append(s.now.drawn, outline.Picture{Description: in.Description, Data: store.Picture(number)})
 	}
 }
 

@@ -38,6 +38,8 @@ func TestPictures(t *testing.T) {
 	}{
 		"in a line":                       {text: "\x01\r", characters: characters, data: inline(0x64, pump), want: "A pump"},
 		"shown twice":                     {text: "\x01\x01\r", characters: characters, data: inline(0x64, pump), want: "A pump"},
+		"by a number of the document":     {text: "\x01\r", characters: characters, data: inline(0x64, extracttest.PictureShape(1, 3, "A pump")+stored), want: "A pump"},
+		"without a list":                  {text: "\x01\r", characters: characters, data: inline(0x64, extracttest.PictureShape(1, 3, ""))},
 		"from a file":                     {text: "\x01\r", characters: characters, data: inline(0x66, "\x05a.png"+pump), want: "A pump"},
 		"beside the lines":                {text: "\x08\r", characters: special, drawings: drawings, id: 7, want: "A fan"},
 		"anchored nowhere":                {text: "\x08\r", characters: special, drawings: drawings, id: 8},

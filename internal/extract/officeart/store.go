@@ -27,6 +27,9 @@ func ReadList(b []byte) (s Store) {
 	return s
 }
 
+// Len returns the number of entries.
+func (s *Store) Len() uint32 { return uint32(len(s.entries)) }
+
 // Picture returns the bytes of a picture by its number from 1 on, nil where there is none that is JPEG or PNG.
 func (s *Store) Picture(number uint32) []byte {
 	if number == 0 || uint64(number) > uint64(len(s.entries)) {
