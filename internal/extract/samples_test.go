@@ -97,6 +97,34 @@ func TestReadFindsWhatAnotherParserFinds(t *testing.T) {
 	t.Logf("mean recall of %d files %.4f", n, sum/float64(n))
 }
 
+func TestReadPicturesOfSample(t *testing.T) {
+	t.Parallel() // Proves that the picture of a document that Word has saved is found, with its caption and what is said of it.
+	data, err := os.ReadFile("../../../shared/data/parse-samples/doc/sources/legacy_sample.doc")
+	if errors.Is(err, fs.ErrNotExist) {
+		testkit.Skip(t, "sample files are not on this machine")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := extract.Read(extract.Input{Name: "a.doc", Data: data, Options: extract.Options{Pictures: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []extract.Picture
+	var collect func([]extract.Section)
+	collect = func(all []extract.Section) {
+		for _, s := range all {
+			got = append(got, s.Pictures...)
+			collect(s.Sections)
+		}
+	}
+	collect(doc.Sections)
+	if len(got) != 1 || got[0].MIME != "image/png" || got[0].Caption != "Figure 1: This is a cute duckling" ||
+		got[0].Description != "A cartoon duck holding a paper Description automatically generated" {
+		t.Errorf("%d pictures: %.300v", len(got), got)
+	}
+}
+
 // others are files whose expected words are in another notation: LaTeX, and the data of a chart.
 var others = map[string]bool{"equations.docx": true, "drawingml.docx": true}
 

@@ -152,6 +152,27 @@ func TestPieces(t *testing.T) {
 	}
 }
 
+// table returns a document of rows, each of whose cells ends with its mark. The properties of characters are for all of its text, the format
+// is that of the rows.
+func table(characters, format string, rows ...string) map[string]string {
+	const inTable, rowEnd = "\x16\x24\x01", "\x17\x24\x01"
+	// All paragraphs have the properties of the row's end, but only empty ones end one: pieces say which.
+	var all []stretch
+	for _, row := range rows {
+		all = append(all, stretch{text: row, change: 0x19 << 1}, stretch{text: "\a", change: 3})
+	}
+	streams := word(all, characters, u16(0)+inTable+format)
+	clx := u16(0x2416) + "\x01" + rowEnd
+	old := "\x01" + u16(3) + u16(0x083C) + "\x01"
+	at := strings.Index(streams["0Table"], old)
+	streams["0Table"] = streams["0Table"][:at] + "\x01" + u16(0) + "\x01" + u16(uint16(len(clx))) + clx + streams["0Table"][at+len(old):]
+	main := []byte(streams["WordDocument"])
+	size := binary.LittleEndian.Uint32(main[158+8*33:])
+	binary.LittleEndian.PutUint32(main[158+8*33:], size+uint32(3+3+len(clx)-len(old)))
+	streams["WordDocument"] = string(main)
+	return streams
+}
+
 // TestRows proves what the format of a row makes of its cells: columns by their edges, merged cells, headers, and cells that nobody describes.
 func TestRows(t *testing.T) {
 	t.Parallel()
@@ -163,24 +184,7 @@ func TestRows(t *testing.T) {
 		body := string(rune(len(edges)-1)) + u16(edges...) + cells
 		return u16(0xD608, uint16(len(body)+1)) + body
 	}
-	const inTable, rowEnd = "\x16\x24\x01", "\x17\x24\x01"
-	rows := func(format string, rows ...string) []byte {
-		// All paragraphs have the properties of the row's end, but only empty ones end one: pieces say which.
-		var all []stretch
-		for _, row := range rows {
-			all = append(all, stretch{text: row, change: 0x19 << 1}, stretch{text: "\a", change: 3})
-		}
-		streams := word(all, "", u16(0)+inTable+format)
-		clx := u16(0x2416) + "\x01" + rowEnd
-		old := "\x01" + u16(3) + u16(0x083C) + "\x01"
-		at := strings.Index(streams["0Table"], old)
-		streams["0Table"] = streams["0Table"][:at] + "\x01" + u16(0) + "\x01" + u16(uint16(len(clx))) + clx + streams["0Table"][at+len(old):]
-		main := []byte(streams["WordDocument"])
-		size := binary.LittleEndian.Uint32(main[158+8*33:])
-		binary.LittleEndian.PutUint32(main[158+8*33:], size+uint32(3+3+len(clx)-len(old)))
-		streams["WordDocument"] = string(main)
-		return samplefile.Compound(streams)
-	}
+	rows := func(format string, rows ...string) []byte { return samplefile.Compound(table("", format, rows...)) }
 	for name, tt := range map[string]struct {
 		data []byte
 		want string
@@ -293,6 +297,12 @@ func FuzzDocument(f *testing.F) {
 	f.Add(main, table)
 	small := word([]stretch{{text: "a\x13b\x14c\x15\ad\r"}}, u16(0x083C)+"\x01", u16(0, 0x2416)+"\x01"+u16(0xD608, 0))
 	f.Add([]byte(small["WordDocument"]), []byte(small["0Table"]))
+	const at = 1000 // of a picture, behind the parts of the table stream, which is the stream of data, too
+	drawn := word([]stretch{{text: "\x01\x08\r"}}, u16(0x6A03)+u32(at), u16(0))
+	withPart(drawn, 40, u32(1, 2, 7)+string(make([]byte, 22)))
+	withPart(drawn, 50, drawings("\x00", stored))
+	drawn["0Table"] += strings.Repeat("\x00", at-len(drawn["0Table"])) + inline(0x64, pump)
+	f.Add([]byte(drawn["WordDocument"]), []byte(drawn["0Table"]))
 	f.Fuzz(func(t *testing.T, main, table []byte) {
 		got, err := doc.Read(samplefile.Compound(map[string]string{"WordDocument": string(main), "0Table": string(table), "1Table": string(table), "Data": string(table)}), outline.Options{Pictures: true})
 		if err != nil {

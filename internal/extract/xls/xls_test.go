@@ -119,24 +119,30 @@ func TestReadForeign(t *testing.T) {
 	extracttest.Damage(t, read, data)
 }
 
-// TestReadPictures proves that the pictures of a sheet that is shown follow it where they are wanted, row by row, and that else what is said of
-// them does. The list of pictures and the drawing go on in other records: behind one of their own, an object, a text box and a chart.
-func TestReadPictures(t *testing.T) {
-	t.Parallel()
-	drawn, shape := extracttest.DrawingRecord, extracttest.PictureShape
-	pngs := []string{extracttest.PNG(64), extracttest.PNG(65)}
-	list := drawn(0xF, 0xF000, drawn(0xF, 0xF001, extracttest.PictureStored(pngs[0]), extracttest.PictureStored(pngs[1])))
+// drawn returns a workbook whose sheets show two pictures and one that is not in the list. The list and the drawing go on in other records:
+// behind one of their own, an object, a text box and a chart.
+func drawn(pngs []string) string {
+	art, shape := extracttest.DrawingRecord, extracttest.PictureShape
+	list := art(0xF, 0xF000, art(0xF, 0xF001, extracttest.PictureStored(pngs[0]), extracttest.PictureStored(pngs[1])))
 	third := len(list) / 3
 	globals := rec(0xEB, list[:third]) + rec(0x3C, list[third:2*third]) + rec(0xEB, list[2*third:])
-	anchor := func(row uint16) string { return drawn(0, 0xF010, make([]byte, 6), row, make([]byte, 10)) }
-	drawing := drawn(0xF, 0xF002, drawn(0xF, 0xF003, drawn(0xF, 0xF004, drawn(0, 0xF00A, uint32(1), uint32(5))),
+	anchor := func(row uint16) string { return art(0, 0xF010, make([]byte, 6), row, make([]byte, 10)) }
+	drawing := art(0xF, 0xF002, art(0xF, 0xF003, art(0xF, 0xF004, art(0, 0xF00A, uint32(1), uint32(5))),
 		shape(2, 2, "A fan", anchor(9)), shape(3, 1, "A pump", anchor(4)), shape(4, 3, "no such picture", anchor(1))))
 	part := func(fifth int) string { return drawing[len(drawing)*fifth/5 : len(drawing)*(fifth+1)/5] }
 	sheet := bof(0x10) + rec(0x204, cell(0, 0, 0), long("Stock")) + rec(0xEC, part(0)) + rec(0x3C, part(1)) +
 		rec(0x5D, uint16(0x15), uint16(0x12), uint16(6), uint16(1)) + rec(0x3C, part(2)) +
 		rec(0x1B6, make([]byte, 10), uint16(3), uint16(16), uint32(0)) + rec(0x3C, uint8(0), "box") + rec(0x3C, make([]byte, 16)) + rec(0x3C, part(3)) +
 		bof(0x20) + rec(0xEC, "of the chart") + eof + rec(0x3C, part(4)) + eof
-	data := file(book(globals, [2]string{"0Shown", sheet}, [2]string{"1Hidden", sheet}, [2]string{"0Drawn", bof(0x10) + rec(0xEC, drawing) + eof}))
+	return book(globals, [2]string{"0Shown", sheet}, [2]string{"1Hidden", sheet}, [2]string{"0Drawn", bof(0x10) + rec(0xEC, drawing) + eof})
+}
+
+// TestReadPictures proves that the pictures of a sheet that is shown follow it where they are wanted, row by row, and that else what is said of
+// them does.
+func TestReadPictures(t *testing.T) {
+	t.Parallel()
+	pngs := []string{extracttest.PNG(64), extracttest.PNG(65)}
+	data := file(drawn(pngs))
 	for _, wanted := range []bool{true, false} {
 		doc, err := xls.Read(data, outline.Options{Pictures: wanted})
 		if err != nil {
@@ -215,6 +221,7 @@ func TestReadRefusals(t *testing.T) {
 func FuzzWorkbook(f *testing.F) {
 	// Proves that no stream of records makes the reader panic or end otherwise than in a tree or a refusal.
 	f.Add([]byte(stock()))
+	f.Add([]byte(drawn([]string{extracttest.PNG(64), extracttest.PNG(65)})))
 	f.Add([]byte(bof(0x10) + rec(0xE5, uint16(0xFFFF)) + rec(0xBD, uint16(1), uint16(1)) + rec(0x1B6) + rec(0x1C) + eof))
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		doc, err := xls.Read(file(string(stream)), outline.Options{Pictures: true})
