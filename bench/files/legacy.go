@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bytes"
-	"encoding/binary"
 	"slices"
 	"strings"
-	"unicode/utf16"
 
 	"quarry/internal/extract/samplefile"
 )
@@ -25,21 +22,8 @@ func legacy(kind string, paragraphs ...string) []byte {
 	return samplefile.Compound(presentation(paragraphs))
 }
 
-// le returns values as bytes, the low one first; a string stands as it is.
-func le(values ...any) string {
-	var b bytes.Buffer
-	for _, v := range values {
-		if s, ok := v.(string); ok {
-			b.WriteString(s)
-		} else if err := binary.Write(&b, binary.LittleEndian, v); err != nil {
-			panic(err) // a value of no fixed size, which is a mistake here
-		}
-	}
-	return b.String()
-}
-
-// wide returns the characters of a text in two bytes each.
-func wide(s string) string { return le(utf16.Encode([]rune(s))) }
+// le and wide return values and texts as bytes.
+var le, wide = samplefile.LE, samplefile.Wide
 
 // word returns the streams of a document (MS-DOC) whose text is one piece of one byte a character, without formats.
 func word(text string) map[string]string {

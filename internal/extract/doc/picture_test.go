@@ -27,7 +27,7 @@ var (
 
 // inline returns what the stream of data has of a picture in a line, of a kind.
 func inline(kind uint16, content string) string {
-	return extracttest.LE(uint32(68+len(content)), uint16(68), kind, make([]byte, 60), content)
+	return samplefile.LE(uint32(68+len(content)), uint16(68), kind, make([]byte, 60), content)
 }
 
 // drawings returns the part that has the drawings: one of a text, by its number, that shows the first picture of a list by a shape 7.
@@ -61,7 +61,7 @@ func TestPictures(t *testing.T) {
 		"anchored nowhere":                {text: "\x08\r", characters: special, drawings: drawings("\x00", stored), id: 8},
 		"what was filled in":              {text: "\x01\r", characters: characters + u16(0x0806) + "\x01", data: "12345" + inline(0x64, pump)},
 		"a place behind the end":          {text: "\x01\r", characters: special + u16(0x6A03) + u32(1<<31), data: "12345" + inline(0x64, pump)},
-		"a header of another size":        {text: "\x01\r", characters: characters, data: "12345" + extracttest.LE(uint32(68), uint16(67), make([]byte, 62))},
+		"a header of another size":        {text: "\x01\r", characters: characters, data: "12345" + samplefile.LE(uint32(68), uint16(67), make([]byte, 62))},
 		"a form that is not known":        {text: "\x01\r", characters: characters, data: "12345" + inline(0x65, pump)},
 		"a shape that is cut off":         {text: "\x01\r", characters: characters, data: "12345" + inline(0x64, pump[:20])},
 		"the name of a file, and no more": {text: "\x01\r", characters: characters, data: "12345" + inline(0x66, "\xFF")},

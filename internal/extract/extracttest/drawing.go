@@ -1,40 +1,23 @@
 package extracttest
 
 import (
-	"bytes"
-	"encoding/binary"
 	"image"
 	"image/png"
 	"strings"
-	"unicode/utf16"
+
+	"quarry/internal/extract/samplefile"
 )
-
-// LE returns values as bytes, the low one first; a string stands as it is.
-func LE(values ...any) string {
-	var b bytes.Buffer
-	for _, v := range values {
-		if s, ok := v.(string); ok {
-			b.WriteString(s)
-		} else if err := binary.Write(&b, binary.LittleEndian, v); err != nil {
-			panic(err)
-		}
-	}
-	return b.String()
-}
-
-// Wide returns the characters of a text in two bytes each.
-func Wide(s string) string { return LE(utf16.Encode([]rune(s))) }
 
 // DrawingRecord returns a record of drawings and presentations (MS-ODRAW, 2.2.1); the upper three digits of head are its instance.
 func DrawingRecord(head, kind uint16, values ...any) string {
-	body := LE(values...)
-	return LE(head, kind, uint32(len(body)), body)
+	body := samplefile.LE(values...)
+	return samplefile.LE(head, kind, uint32(len(body)), body)
 }
 
 // PictureShape returns a shape that shows a picture of the list of pictures, with what is said of it and further records.
 func PictureShape(id, picture uint32, description string, more ...string) string {
 	const frame = 75
-	said := Wide(description + "\x00")
+	said := samplefile.Wide(description + "\x00")
 	return DrawingRecord(0xF, 0xF004, DrawingRecord(frame<<4|2, 0xF00A, id, uint32(0xA00)),
 		DrawingRecord(2<<4|3, 0xF00B, uint16(0x4104), picture, uint16(0x8381), uint32(len(said)), said), strings.Join(more, ""))
 }

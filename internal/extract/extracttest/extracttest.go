@@ -101,6 +101,21 @@ func sections(all []outline.Section, indent string) string {
 	return b.String()
 }
 
+// Pictures compares the document that read returns with pictures with the file at path, and proves that without it has none.
+func Pictures(t testing.TB, path string, read func(pictures bool) (*outline.Document, error)) {
+	t.Helper()
+	with, err := read(true)
+	without, other := read(false)
+	if err = errors.Join(err, other); err != nil {
+		t.Errorf("%s: %v", path, err)
+		return
+	}
+	Golden(t, path, with)
+	if got := Dump(t, without); strings.Contains(got, "picture ") {
+		t.Errorf("%s: pictures that nobody wants:\n%s", path, got)
+	}
+}
+
 // Golden compares a document with the file at path, which -rewrite writes.
 func Golden(t testing.TB, path string, doc *outline.Document) {
 	t.Helper()

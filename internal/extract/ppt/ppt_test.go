@@ -12,7 +12,7 @@ import (
 	"quarry/internal/extract/samplefile"
 )
 
-var le, rec, wide = extracttest.LE, extracttest.DrawingRecord, extracttest.Wide
+var le, rec, wide = samplefile.LE, extracttest.DrawingRecord, samplefile.Wide
 
 // header returns the beginning of a text of a kind, chars and latin its characters.
 func header(kind uint32) string { return rec(0, 0x0F9F, kind) }

@@ -16,7 +16,7 @@ import (
 	"quarry/internal/extract/xls"
 )
 
-var le, wide = extracttest.LE, extracttest.Wide
+var le, wide = samplefile.LE, samplefile.Wide
 
 // rec returns a record of a type.
 func rec(kind uint16, values ...any) string {

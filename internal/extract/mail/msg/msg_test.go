@@ -237,17 +237,9 @@ func TestPictures(t *testing.T) {
 		"plain-rich": {0x1000: "See below.", 0x1009: rich}, "plain-damaged": {0x1000: "See below.", 0x1009: packed("x")},
 	} {
 		data := samplefile.Compound(pictured(t, values))
-		for _, wanted := range []bool{true, false} {
-			doc, err := extract.Read(extract.Input{Name: "a.msg", Data: data, Options: extract.Options{Pictures: wanted}})
-			switch {
-			case err != nil:
-				t.Errorf("%s: %v", name, err)
-			case wanted:
-				extracttest.Golden(t, "testdata/pictures-"+name+".golden", doc)
-			case strings.Contains(extracttest.Dump(t, doc), "picture "):
-				t.Errorf("%s: pictures that nobody wants:\n%s", name, extracttest.Dump(t, doc))
-			}
-		}
+		extracttest.Pictures(t, "testdata/pictures-"+name+".golden", func(wanted bool) (*outline.Document, error) {
+			return extract.Read(extract.Input{Name: "a.msg", Data: data, Options: extract.Options{Pictures: wanted}})
+		})
 	}
 }
 
