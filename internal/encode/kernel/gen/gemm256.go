@@ -41,6 +41,7 @@ func (b *asm) qgemm256(rows int) {
 		b.p("\tVPXOR Y%d, Y%d, Y%d", i, i, i)
 	}
 	step := func(u int) {
+		b.p("\tPREFETCHT1 %d(SI)", far+128*u) // two groups ask for each line
 		b.p("\tVPMOVSXBW %d(SI), Y12\n\tVPMOVSXBW %d(SI), Y13", 128*u, 128*u+16)
 		for i := range rows {
 			b.p("\tVPBROADCASTQ %s, Y14", row(i, 8*u))

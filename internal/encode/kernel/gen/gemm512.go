@@ -44,6 +44,7 @@ func (b *asm) qgemm512(rows int) {
 	step := func(u int) {
 		if prefetch {
 			b.p("\tPREFETCHT0 %d(SI)\n\tPREFETCHT0 %d(SI)", 1024+128*u, 1088+128*u)
+			b.p("\tPREFETCHT1 %d(SI)\n\tPREFETCHT1 %d(SI)", far+128*u, far+64+128*u)
 		}
 		b.p("\tVMOVDQU8 %d(SI), Z28\n\tVMOVDQU8 %d(SI), Z29", 128*u, 128*u+64)
 		for i := range rows {
