@@ -1,6 +1,7 @@
 package index_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -205,6 +206,84 @@ func TestPool(t *testing.T) {
 	if !got.Lexical.Exact || got.Lexical.All || len(got.Hits) < 40 {
 		t.Errorf("%d hits, lexical side %+v", len(got.Hits), got.Lexical)
 	}
+}
+
+// worded returns a crowd with words, a sixth of which are copies of others by their vectors, a third of those in all.
+func worded(t testing.TB, n int) []index.Document {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(9, 9))
+	words := rand.NewZipf(rng, 1.2, 4, 60)
+	docs := crowd(t, n)
+	for i := range docs {
+		part := &docs[i].Parts[0]
+		part.Stems = nil
+		for range 3 + rng.IntN(20) {
+			part.Stems = append(part.Stems, fmt.Sprint("w", words.Uint64()))
+		}
+		if from := rng.IntN(i + 1); rng.IntN(6) == 0 {
+			if part.Vector = docs[from].Parts[0].Vector; rng.IntN(3) == 0 {
+				part.Stems = docs[from].Parts[0].Stems
+			}
+		}
+	}
+	return docs
+}
+
+// first returns the first n hits by a mix, ties by the order of documents.
+func first(hits []search.Hit, m search.Mix, n int) []search.Hit {
+	score := func(h search.Hit) float64 { return m.Score(h.Cosine, h.BM25, h.Dims) }
+	slices.SortFunc(hits, func(a, b search.Hit) int {
+		return cmp.Or(cmp.Compare(score(b), score(a)), cmp.Compare(a.No, b.No))
+	})
+	return hits[:min(n, len(hits))]
+}
+
+// TestMix proves that a search with a mix gives the best by it of what the same search gives without one, each with the same scores, and few
+// others: for shares from words to vectors, pools smaller and larger than what passes, copies of passages at the edge of the pool, one segment and several.
+func TestMix(t *testing.T) {
+	t.Parallel()
+	const n = 3000
+	docs := worded(t, n)
+	all, given, mixed := 0, 0, 0
+	for _, segments := range []int{1, 3} {
+		x := listed(t, docs, segments)
+		for i := 0; i < n; i += n / 30 {
+			v, err := vector.Unpack(docs[i].Parts[0].Vector)
+			must(t, err)
+			for _, lambda := range []float64{0, 0.001, 0.025, 0.3, 0.999} {
+				for _, pool := range []int{5, 200, n} {
+					for _, filter := range []string{"", "doc.dept = 'it'"} {
+						q := search.Query{Vector: v, Terms: docs[(i+7)%n].Parts[0].Stems, K: 10, Pool: pool, Filter: filter, Schema: 4}
+						if i%3 == 0 {
+							q.Terms = append(q.Terms, docs[i].Parts[0].Stems...)
+						}
+						if lambda == 0 {
+							q.Terms = nil
+						}
+						m := search.Mix{Lambda: lambda, Scale: 72, Half: 16, Need: min(pool, 1+i%23)}
+						want := ask(t, x, q)
+						q.Mix = &m
+						got := ask(t, x, q)
+						all, given = all+len(want.Hits), given+len(got.Hits)
+						if got.Mixed {
+							mixed++
+						}
+						if !got.Mixed && len(got.Hits) != len(want.Hits) {
+							t.Fatalf("%d hits of %d, and none were left out", len(got.Hits), len(want.Hits))
+						}
+						if want, got := first(want.Hits, m, m.Need), first(got.Hits, m, m.Need); !slices.Equal(want, got) {
+							t.Fatalf("part %d, %+v, pool %d, %q, %d segments: got %v, want %v", i, m, pool, filter, segments, got, want)
+						}
+					}
+				}
+			}
+		}
+		must(t, x.Close())
+	}
+	if mixed < 1000 || 2*given > all {
+		t.Errorf("%d searches were mixed, %d of %d hits given", mixed, given, all)
+	}
+	t.Logf("%d searches were mixed, %d of %d hits given", mixed, given, all)
 }
 
 // TestKeptCentroids proves that a segment that is written anew keeps the centroids of its lists.

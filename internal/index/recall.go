@@ -1,11 +1,8 @@
 package index
 
 import (
-	"context"
-	"slices"
-
 	"quarry/internal/index/recall"
-	"quarry/internal/search"
+	"quarry/internal/index/sides"
 )
 
 const recallBest = 10 // parts by cosine that a search which is asked again should have found
@@ -17,12 +14,9 @@ var checking = make(chan struct{}, 1)
 // one search in a thousand is asked again exactly, in the background.
 func (x *Index) Recall() []recall.Recall { return x.recall.All() }
 
-// check asks a search that was not exact again, in the background, when it is its turn; got is what its dense side found.
-func (r *run) check(got []placed) {
-	x := r.x
-	if !x.recall.Due() {
-		return
-	}
+// check asks a search that was not exact again, in the background; dense is what its dense side has chosen.
+func (s *Snapshot) check(r *sides.Search, dense []sides.Place) {
+	x, st := s.x, s.st
 	select {
 	case checking <- struct{}{}:
 	default:
@@ -34,42 +28,19 @@ func (r *run) check(got []placed) {
 		<-checking
 		return
 	}
-	r.st.refs++
+	st.refs++
 	x.checks.Add(1)
 	x.mu.Unlock()
-	again := &run{ctx: context.Background(), x: x, st: r.st, q: &search.Query{K: min(r.k, recallBest)}, vector: r.vector,
-		allow: r.allow, plan: make([]search.Step, len(r.plan))}
-	again.decide()
-	go again.compare(slices.Clone(got), slices.Clone(r.plan))
-}
-
-// compare counts what a search found of what r finds, and ends what check began. A damaged file ends it early.
-func (r *run) compare(got []placed, steps []search.Step) {
-	var err error
-	defer func() {
-		r.x.release(r.st)
-		<-checking
-		r.x.checks.Done()
+	go func() {
+		var err error
+		defer func() {
+			x.release(st)
+			<-checking
+			x.checks.Done()
+		}()
+		defer guard(&err, st.views)() // a damaged file ends it early
+		if best, found, err := r.Compare(recallBest, dense); err == nil {
+			x.recall.Add(best, found)
+		}
 	}()
-	defer guard(&err, r.st.views)()
-	all, _, err := r.side(byVectors)
-	if err != nil {
-		return
-	}
-	had := make(map[place]bool, len(got))
-	for _, h := range got {
-		had[h.place] = true
-	}
-	best, found := map[string]int{}, map[string]int{}
-	for _, h := range all {
-		way := steps[h.view].Way
-		if way == search.WayScan {
-			continue
-		}
-		best[way]++
-		if had[h.place] {
-			found[way]++
-		}
-	}
-	r.x.recall.Add(best, found)
 }

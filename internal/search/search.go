@@ -28,6 +28,23 @@ type Query struct {
 	// must be exact.
 	Pool  int
 	Exact bool // the choice of every side must be that of the full scan
+	Mix   *Mix // nil = the caller wants all that the sides choose
+}
+
+// Mix is how a caller makes one score of those of a hit, and how many of the best by it are wanted: an answer that is not exact may
+// leave out hits that are surely behind those.
+type Mix struct {
+	Lambda      float64 // the share of the lexical score
+	Scale, Half float64 // that is Scale · BM25 ÷ (BM25 + Half)
+	Need        int     // 0 = all
+}
+
+// Lexical returns the lexical score of a BM25 score.
+func (m Mix) Lexical(bm25 float64) float64 { return m.Scale * bm25 / (bm25 + m.Half) }
+
+// Score returns λ·lexical + (1−λ)·cosine + dims, which rises with each of the three.
+func (m Mix) Score(cosine, bm25, dims float64) float64 {
+	return m.Lambda*m.Lexical(bm25) + (1-m.Lambda)*cosine + dims
 }
 
 // Headings is what a search does with the headings of sections that have text. Those of sections without are parts like
@@ -60,7 +77,10 @@ type Found struct {
 	Hits []Hit
 	// The sides that the query has. That of another is zero, and so is one for which the engine keeps nothing.
 	Dense, Lexical, Dimensions Side
-	Plan                       []Step // what was done in each segment, in the order of the segments
+	// Mixed is set where hits were left out because of the query's Mix: at least Pool parts were found, and the sides speak of them
+	// all.
+	Mixed bool
+	Plan  []Step // what was done in each segment, in the order of the segments
 }
 
 // Side is what one side of a search left out. Its floor bounds what the side scored, so where the side is not exact

@@ -65,7 +65,10 @@ type scored struct {
 // nearest returns the nearest rows to the query, which is row itself, without it.
 func (b *builder) nearest(l *Lists, row int) (top []scored) {
 	last := reached[len(reached)-1]
-	s := l.Search(b.query, Want{K: last + 1, Floor: math.Inf(-1), Slack: Wide, Offer: func(found int, score float64) float64 {
+	s := l.Search(b.query, Want{K: last + 1, Floor: math.Inf(-1), Slack: Wide})
+	defer s.Close()
+	s.All(nil)
+	s.Settle(func(found int, score float64) float64 {
 		if found != row {
 			at, _ := slices.BinarySearchFunc(top, score, func(a scored, score float64) int { return cmp.Compare(score, a.score) })
 			top = slices.Insert(top, at, scored{found, score})
@@ -75,9 +78,7 @@ func (b *builder) nearest(l *Lists, row int) (top []scored) {
 			return math.Inf(-1)
 		}
 		return top[last-1].score
-	}})
-	defer s.Close()
-	s.All(nil)
+	})
 	return top
 }
 

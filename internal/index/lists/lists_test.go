@@ -178,13 +178,14 @@ var ways = map[string]func(l *lists.Lists, s *lists.Search, allow []uint64){
 
 func search(l *lists.Lists, q *vector.Query, way string, allow []uint64, k int) ([]hit, lists.Counts) {
 	b := best{k: k}
-	w := lists.Want{Allow: allow, K: k, Floor: math.Inf(-1), Slack: lists.Wide, Offer: b.offer}
+	w := lists.Want{Allow: allow, K: k, Floor: math.Inf(-1), Slack: lists.Wide}
 	if way == "share" {
 		w.Slack = lists.Usual
 	}
 	s := l.Search(q, w)
 	defer s.Close()
 	ways[way](l, s, allow)
+	s.Settle(b.offer)
 	return b.hits, s.Counts
 }
 
@@ -317,8 +318,9 @@ func TestFewerThanK(t *testing.T) {
 	for _, k := range []int{1, 6, 7, 5000} {
 		for _, set := range [][]uint64{allow, nil} {
 			b := best{k: k}
-			s := l.Search(q, lists.Want{Allow: set, K: k, Floor: math.Inf(-1), Slack: lists.Usual, Offer: b.offer})
+			s := l.Search(q, lists.Want{Allow: set, K: k, Floor: math.Inf(-1), Slack: lists.Usual})
 			s.Best(1)
+			s.Settle(b.offer)
 			s.Close()
 			passing := n
 			if set != nil {
@@ -420,7 +422,7 @@ func TestFloor(t *testing.T) {
 	none := make([]uint64, rowset.Words(rows.Len()))
 	read := func(l *lists.Lists, k int, floor float64) int {
 		// No row may be found, so that none raises the floor.
-		s := l.Search(q, lists.Want{K: k, Allow: none, Floor: floor, Offer: func(int, float64) float64 { return floor }})
+		s := l.Search(q, lists.Want{K: k, Allow: none, Floor: floor})
 		defer s.Close()
 		s.Best(l.Lists())
 		return s.Counts.Lists

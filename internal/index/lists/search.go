@@ -30,19 +30,17 @@ const (
 
 // Counts is what a search has read.
 type Counts struct {
-	Lists   int // of which codes were read
-	Codes   int
-	Settled int // rows whose score by 16 bits was computed
+	Lists int // of which codes were read
+	Codes int
 }
 
 // Want is what a search asks for: the rows that may be found (nil for all), how many of the best, and the score below which a row
-// is of no use. Offer takes a row, once, and returns the floor from then on, -Inf while fewer are held than are wanted.
+// is of no use.
 type Want struct {
 	Allow []uint64
 	K     int
 	Floor float64
 	Slack Slack
-	Offer func(row int, score float64) float64
 }
 
 // Search is one search of lists. Not safe for concurrent use.
@@ -55,10 +53,10 @@ type Search struct {
 
 	order      []ranked // by the centroid and the spread, the best first as far as sorted
 	sorted     int
-	done       int      // lists of the order that were read or left out
-	seen       []uint64 // the candidates; empty between searches, so that it need not be cleared
-	found      []uint32 // those rows
-	candidates vector.Candidates
+	done       int               // lists of the order that were read or left out
+	seen       []uint64          // the candidates; empty between searches, so that it need not be cleared
+	found      []uint32          // those rows
+	candidates vector.Candidates // what was found
 	table      table
 	x          []float32
 	dots       []float32
@@ -73,7 +71,7 @@ type ranked struct {
 
 var searches = sync.Pool{New: func() any { return new(Search) }}
 
-// Search begins a search. It must be closed.
+// Search begins a search, whose Best or All finds Candidates. It must be closed.
 func (l *Lists) Search(q *vector.Query, w Want) *Search {
 	s := searches.Get().(*Search)
 	s.l, s.q, s.w, s.Counts, s.sorted, s.done = l, q, w, Counts{}, 0, 0
@@ -189,7 +187,6 @@ func (s *Search) Best(n int) {
 			n = min(2*n, s.l.Lists())
 		}
 	}
-	s.settle()
 }
 
 // All reads the first entries of every list: each row once. With marks, those of Mark for the allowed rows, it leaves out
@@ -199,7 +196,6 @@ func (s *Search) All(marks []uint32) {
 	for _, o := range s.order {
 		s.read(o.list, s.l.runs[o.list].first, marks)
 	}
-	s.settle()
 }
 
 // read reads the first n entries of a list.
@@ -279,7 +275,10 @@ func (s *Search) gather(m uint32, entry int) {
 	}
 }
 
-// settle offers the candidates that the high plane leaves.
-func (s *Search) settle() {
-	s.Counts.Settled += s.candidates.Settle(s.l.rows, s.q, s.w.Floor, s.w.Offer)
+// Candidates returns what was found, until Close. The search must not go on behind it.
+func (s *Search) Candidates() *vector.Candidates { return &s.candidates }
+
+// Settle offers those of what was found that may reach the floor, as vector.Candidates.Settle does. The search must not go on behind it.
+func (s *Search) Settle(offer func(row int, score float64) float64) {
+	s.candidates.Settle(s.l.rows, s.q, s.w.Floor, offer)
 }

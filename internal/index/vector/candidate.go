@@ -11,13 +11,14 @@ type Candidates struct {
 	k     int
 	slack float64
 	floor float64 // that the score of one that is of use reaches
-	rows  []candidate
+	rows  []Near
 	heap  []float64 // the k best coarse scores, the worst at the root
 }
 
-type candidate struct {
-	row    int32
-	coarse float64
+// Near is a row by the high plane alone: its score lies within the slack that is told with it of About.
+type Near struct {
+	Row   int32
+	About float64
 }
 
 // Reset sets what another search wants, and lets go of all candidates.
@@ -37,7 +38,7 @@ func (c *Candidates) add(row int, coarse float64) bool {
 	if coarse+c.slack < c.floor {
 		return false
 	}
-	c.rows = append(c.rows, candidate{int32(row), coarse})
+	c.rows = append(c.rows, Near{int32(row), coarse})
 	switch {
 	case len(c.heap) < c.k:
 		c.heap = append(c.heap, coarse)
@@ -93,21 +94,26 @@ func (c *Candidates) down() {
 	}
 }
 
-// Settle offers those that may reach the floor with their Score, and returns how many; offer returns the floor from then on. The high
-// plane is looked at once more, with the query as it is: without what its 8 bits miss fewer need their score, and since the
-// best come first, the floor rises fastest.
-func (c *Candidates) Settle(r *Rows, q *Query, floor float64, offer func(row int, score float64) float64) (n int) {
-	kept, slack := c.rows[:0], r.fineSlack(q)
+// Near returns those that may reach the floor, the best first, and the slack of all. The high plane is looked at once more, with the
+// query as it is: without what its 8 bits miss fewer are left. Only Reset may follow, and what is returned is valid until then.
+func (c *Candidates) Near(r *Rows, q *Query) (near []Near, slack float64) {
+	near = c.rows[:0]
 	for _, x := range c.rows {
-		if x.coarse+c.slack >= c.floor {
-			kept = append(kept, candidate{x.row, r.fine(q, int(x.row))})
+		if x.About+c.slack >= c.floor {
+			near = append(near, Near{x.Row, r.About(q, int(x.Row))})
 		}
 	}
-	slices.SortFunc(kept, func(a, b candidate) int { return cmp.Compare(b.coarse, a.coarse) })
-	for n < len(kept) && kept[n].coarse+slack >= floor {
-		floor = offer(int(kept[n].row), r.Score(q, int(kept[n].row)))
+	slices.SortFunc(near, func(a, b Near) int { return cmp.Compare(b.About, a.About) })
+	return near, r.Slack(q)
+}
+
+// Settle offers those that may reach the floor with their Score, and returns how many; offer returns the floor from then on. The best
+// come first, so that the floor rises fastest. Only Reset may follow.
+func (c *Candidates) Settle(r *Rows, q *Query, floor float64, offer func(row int, score float64) float64) (n int) {
+	near, slack := c.Near(r, q)
+	for n < len(near) && near[n].About+slack >= floor {
+		floor = offer(int(near[n].Row), r.Score(q, int(near[n].Row)))
 		n++
 	}
-	c.rows = kept[:0]
 	return n
 }

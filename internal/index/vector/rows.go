@@ -216,13 +216,13 @@ func (r *Rows) slack(q *Query) float64 {
 	return q.norm*r.Limits.Residual + q.missed*r.Limits.Norm + 1e-9
 }
 
-// fine returns the score by the high plane with the query as it is.
-func (r *Rows) fine(q *Query, i int) float64 {
+// About returns the score by the high plane with the query as it is, which lies within Slack of Score.
+func (r *Rows) About(q *Query, i int) float64 {
 	return float64(dot16(q.fine, r.Planes.Hi[i*r.Rotation.width:], q.middle)) * (q.fscale * r.scale(i))
 }
 
-// fineSlack returns a bound of the difference between fine and Score, of which only the low plane is missing.
-func (r *Rows) fineSlack(q *Query) float64 { return q.norm*r.Limits.Residual + 1e-9 }
+// Slack returns a bound of the difference between About and Score, of which only the low plane is missing.
+func (r *Rows) Slack(q *Query) float64 { return q.norm*r.Limits.Residual + 1e-9 }
 
 // Ahead has the processor fetch what Candidates reads of row i. Rows that are looked at lie far apart, and several can be on
 // their way at a time.
@@ -246,17 +246,21 @@ type Want struct {
 // Search offers rows with their Score, among them the K best that are allowed and reach the floor. offer returns the
 // floor from then on.
 func (r *Rows) Search(q *Query, w Want, offer func(row int, score float64) float64) {
-	if r.Len() == 0 || w.K < 1 {
-		return
-	}
 	var c Candidates
-	c.Reset(r, q, w.K, w.Floor)
-	if w.Allow != nil && 8*rowset.Count(w.Allow) < r.Len() {
-		rowset.Each(w.Allow, func(row int) { c.Add(r, q, row) }) // below one row in eight cheaper than the whole scan
-	} else {
-		r.scanAll(q, w.Allow, &c)
-	}
+	r.Gather(q, w, &c)
 	c.Settle(r, q, w.Floor, offer)
+}
+
+// Gather resets c and adds the rows that may be among the K best that are allowed and reach the floor.
+func (r *Rows) Gather(q *Query, w Want, c *Candidates) {
+	c.Reset(r, q, w.K, w.Floor)
+	switch {
+	case r.Len() == 0 || w.K < 1:
+	case w.Allow != nil && 8*rowset.Count(w.Allow) < r.Len():
+		rowset.Each(w.Allow, func(row int) { c.Add(r, q, row) }) // below one row in eight cheaper than the whole scan
+	default:
+		r.scanAll(q, w.Allow, c)
+	}
 }
 
 // scanAll gathers candidates from a scan of the whole high plane.

@@ -46,7 +46,7 @@ func (r *ranking) explain(x rerank.Item) []rerank.Part {
 	src := &r.candidates.sources[c.source]
 	var out []rerank.Part
 	if src.lambda > 0 {
-		out = append(out, rerank.Part{Name: "lexical", Value: src.lambda * lexical(c.hit.BM25)})
+		out = append(out, rerank.Part{Name: "lexical", Value: src.lambda * src.mix().Lexical(c.hit.BM25)})
 	}
 	if src.lambda < 1 {
 		out = append(out, rerank.Part{Name: "dense", Value: (1 - src.lambda) * c.hit.Cosine})

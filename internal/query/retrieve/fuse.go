@@ -18,12 +18,9 @@ type candidate struct {
 	heading bool // it leads to text, and stands behind all passages
 }
 
-// lexical returns the lexical score of a BM25 score.
-func lexical(bm25 float64) float64 { return rerank.LexicalScale * bm25 / (bm25 + rerank.LexicalHalf) }
-
-// fuse returns the retrieval score S = λ·lexical + (1−λ)·cosine + Σ dimensions.
-func (s *source) fuse(cosine, bm25, dims float64) float64 {
-	return s.lambda*lexical(bm25) + (1-s.lambda)*cosine + dims
+// mix returns what makes the retrieval score of s.
+func (s *source) mix() search.Mix {
+	return search.Mix{Lambda: s.lambda, Scale: rerank.LexicalScale, Half: rerank.LexicalHalf}
 }
 
 // listed is how many of the best parts a side has in a search by lists, whatever page is asked.
@@ -167,7 +164,9 @@ func (d *descent) depth() int { return max(100, 2*d.need) }
 // side was searched by lists, or they gave fewer than a hundred parts.
 func (d *descent) byLists(ctx context.Context) ([]candidate, error) {
 	q := d.src.search
-	q.K, q.Pool, q.Headings = d.depth(), listed, d.headings
+	mix := d.src.mix()
+	mix.Need = min(d.need, rerank.FirstBand)
+	q.K, q.Pool, q.Headings, q.Mix = d.depth(), listed, d.headings, &mix
 	found, err := d.s.engine.Search(ctx, d.src.corpus, q)
 	d.src.plan = append(d.src.plan, found.Plan...)
 	switch {
@@ -176,7 +175,7 @@ func (d *descent) byLists(ctx context.Context) ([]candidate, error) {
 	case d.src.exact(&found):
 		d.first = &found
 		return nil, nil
-	case len(found.Hits) < rerank.FirstBand:
+	case len(found.Hits) < rerank.FirstBand && !found.Mixed:
 		return nil, nil
 	}
 	all := d.candidates(&found)
@@ -211,7 +210,7 @@ func (d *descent) candidates(found *search.Found) []candidate {
 	all := make([]candidate, len(found.Hits))
 	for j, h := range found.Hits {
 		d.src.full = max(d.src.full, h.Full)
-		all[j] = candidate{hit: h, source: d.i, score: d.src.fuse(h.Cosine, h.BM25, h.Dims)}
+		all[j] = candidate{hit: h, source: d.i, score: d.src.mix().Score(h.Cosine, h.BM25, h.Dims)}
 	}
 	sortCandidates(all)
 	return all
@@ -233,16 +232,17 @@ func (s *source) unseen(f *search.Found) (bound float64, more bool) {
 	if f.Lexical.All {
 		bm25 = 0
 	}
-	return s.fuse(f.Dense.Floor, bm25, f.Dimensions.Floor), true
+	mix := s.mix()
+	return mix.Score(f.Dense.Floor, bm25, f.Dimensions.Floor), true
 }
 
 // sortCandidates orders by score, ties by source, document id and part order, so that paging is stable.
 func sortCandidates(all []candidate) {
 	slices.SortFunc(all, func(a, b candidate) int {
-		return cmp.Or(
-			cmp.Compare(b.score, a.score), cmp.Compare(a.source, b.source),
-			cmp.Compare(a.hit.ID, b.hit.ID), cmp.Compare(a.hit.Ord, b.hit.Ord),
-		)
+		if a.score != b.score { // mostly, and then the rest need not be compared
+			return cmp.Compare(b.score, a.score)
+		}
+		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.hit.ID, b.hit.ID), cmp.Compare(a.hit.Ord, b.hit.Ord))
 	})
 }
 

@@ -74,7 +74,7 @@ func TestExactOrder(t *testing.T) {
 		src.search.Vector = []float32{1}
 		want := make([]candidate, len(all))
 		for i, h := range all {
-			want[i] = candidate{hit: h, score: src.fuse(h.Cosine, h.BM25, 0)}
+			want[i] = candidate{hit: h, score: src.mix().Score(h.Cosine, h.BM25, 0)}
 		}
 		sortCandidates(want)
 		s := &Service{engine: all}
@@ -124,7 +124,7 @@ func TestExactDimensions(t *testing.T) {
 		var want []candidate
 		for _, h := range all {
 			if src.lambda < 1 || h.BM25 > 0 {
-				want = append(want, candidate{hit: h, score: src.fuse(h.Cosine, h.BM25, h.Dims)})
+				want = append(want, candidate{hit: h, score: src.mix().Score(h.Cosine, h.BM25, h.Dims)})
 			}
 		}
 		sortCandidates(want)

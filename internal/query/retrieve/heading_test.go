@@ -59,7 +59,7 @@ func TestHeadingsBehind(t *testing.T) {
 		for i := range sources {
 			s := &sources[i]
 			for _, h := range all.fixed {
-				c := candidate{hit: h, source: i, score: s.fuse(h.Cosine, h.BM25, 0), heading: h.Ord%2 == 1 && s.behind}
+				c := candidate{hit: h, source: i, score: s.mix().Score(h.Cosine, h.BM25, 0), heading: h.Ord%2 == 1 && s.behind}
 				switch {
 				case s.lambda == 1 && h.BM25 == 0:
 				case c.heading:

@@ -3,6 +3,7 @@
 package targettest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -355,6 +356,27 @@ func sides(w *world) {
 				same(w, some, again)
 			}
 		}
+		w.mixed(q)
+	}
+}
+
+// mixed: the best by a mix are the same whether the query says that only those are wanted or not.
+func (w *world) mixed(q search.Query) {
+	w.Helper()
+	q.K, q.Pool, q.Exact = 7, 7, false
+	for _, lambda := range []float64{0.025, 0.5} {
+		m := search.Mix{Lambda: lambda, Scale: 72, Half: 16, Need: 5}
+		best := func(f search.Found) search.Found {
+			score := func(h search.Hit) float64 { return m.Score(h.Cosine, h.BM25, h.Dims) }
+			slices.SortFunc(f.Hits, func(a, b search.Hit) int {
+				return cmp.Or(cmp.Compare(score(b), score(a)), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Ord, b.Ord))
+			})
+			return search.Found{Hits: f.Hits[:min(m.Need, len(f.Hits))]}
+		}
+		q.Mix = nil
+		want := best(w.found(q))
+		q.Mix = &m
+		same(w, want, best(w.found(q)))
 	}
 }
 
