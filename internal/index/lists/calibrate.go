@@ -92,7 +92,7 @@ func (b *builder) places(l *Lists, top []scored) (out []float64) {
 	s := l.Search(b.query, Want{})
 	defer s.Close()
 	rank := make([]float32, l.Lists())
-	for _, o := range s.order {
+	for _, o := range s.order.all {
 		rank[o.list] = o.score
 	}
 	for _, h := range top {

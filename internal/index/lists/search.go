@@ -1,7 +1,6 @@
 package lists
 
 import (
-	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -51,8 +50,7 @@ type Search struct {
 	reach  float32
 	Counts Counts
 
-	order      []ranked // by the centroid and the spread, the best first as far as sorted
-	sorted     int
+	order      order
 	done       int               // lists of the order that were read or left out
 	seen       []uint64          // the candidates; empty between searches, so that it need not be cleared
 	found      []uint32          // those rows
@@ -64,17 +62,12 @@ type Search struct {
 	mask       [blockCall]uint32
 }
 
-type ranked struct {
-	list  int32
-	score float32
-}
-
 var searches = sync.Pool{New: func() any { return new(Search) }}
 
 // Search begins a search, whose Best or All finds Candidates. It must be closed.
 func (l *Lists) Search(q *vector.Query, w Want) *Search {
 	s := searches.Get().(*Search)
-	s.l, s.q, s.w, s.Counts, s.sorted, s.done = l, q, w, Counts{}, 0, 0
+	s.l, s.q, s.w, s.Counts, s.done = l, q, w, Counts{}, 0
 	s.candidates.Reset(l.rows, q, w.K, w.Floor)
 	s.reach = float32(l.reach(w.K))
 	s.x = grow(s.x, l.centroids.Width)
@@ -82,10 +75,7 @@ func (l *Lists) Search(q *vector.Query, w Want) *Search {
 	s.table.set(s.x)
 	s.dots = grow(s.dots, l.Lists())
 	l.centroids.Scan(q, 0, s.dots)
-	s.order = grow(s.order, l.Lists())
-	for i, d := range s.dots {
-		s.order[i] = ranked{int32(i), d + float32(spreads*l.spread[i])}
-	}
+	s.order.reset(s.dots, l.spread)
 	s.seen = grow(s.seen, rowset.Words(l.rows.Len()))
 	return s
 }
@@ -101,59 +91,10 @@ func (s *Search) Close() {
 	searches.Put(s)
 }
 
-// best puts the n best lists at the start of the order: the first of them sorted, since there the floor rises, and all of
-// them where n is small.
-func (s *Search) best(n int) {
-	if n <= s.sorted {
-		return
-	}
-	rest := s.order[s.sorted:]
-	take := n - s.sorted
-	if take < len(rest) {
-		partition(rest, take)
-	}
-	head := min(take, take/16+64)
-	if head < take {
-		partition(rest[:take], head)
-	}
-	slices.SortFunc(rest[:head], func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.list, b.list))
-	})
-	s.sorted = n
-}
-
-// partition moves the k best to the front (Hoare's quickselect).
-func partition(h []ranked, k int) {
-	for lo, hi := 0, len(h)-1; lo < hi; {
-		p := h[(lo+hi)/2].score
-		i, j := lo, hi
-		for i <= j {
-			for h[i].score > p {
-				i++
-			}
-			for h[j].score < p {
-				j--
-			}
-			if i <= j {
-				h[i], h[j] = h[j], h[i]
-				i, j = i+1, j-1
-			}
-		}
-		switch {
-		case k-1 <= j:
-			hi = j
-		case k-1 >= i:
-			lo = i
-		default:
-			return
-		}
-	}
-}
-
 // Within counts the rows that have one of the n best lists as their first, and those of them that may be found.
 func (s *Search) Within(n int) (rows, passing int) {
-	s.best(n)
-	for _, o := range s.order[:n] {
+	s.order.best(n)
+	for _, o := range s.order.all[:n] {
 		r := s.l.runs[o.list]
 		rows += r.first
 		for e := r.block * perBlock; e < r.block*perBlock+r.first; e++ {
@@ -177,9 +118,9 @@ const First = 32
 // wanted, of twice as many, up to all.
 func (s *Search) Best(n int) {
 	for n = min(n, s.l.Lists()); s.done < n; {
-		s.best(n)
+		s.order.best(n)
 		for ; s.done < n; s.done++ {
-			if list := s.order[s.done].list; s.done < First || s.near(list) {
+			if list := s.order.all[s.done].list; s.done < First || s.near(list) {
 				s.read(list, s.l.runs[list].all, nil)
 			}
 		}
@@ -192,8 +133,8 @@ func (s *Search) Best(n int) {
 // All reads the first entries of every list: each row once. With marks, those of Mark for the allowed rows, it leaves out
 // the blocks that have none.
 func (s *Search) All(marks []uint32) {
-	s.best(s.l.Lists())
-	for _, o := range s.order {
+	s.order.best(First)
+	for _, o := range s.order.all {
 		s.read(o.list, s.l.runs[o.list].first, marks)
 	}
 }

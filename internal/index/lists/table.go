@@ -55,7 +55,7 @@ func (t *table) set(x []float32) {
 		most, whole = max(most, reach), whole+reach
 	}
 	step := max(most/entryMost, whole/sumMost, math.SmallestNonzeroFloat32)
-	bias := 0.0
+	bias, steps := 0.0, 1/step
 	for g := range len(x) / groupDims {
 		v := x[g*groupDims:][:groupDims]
 		least := 0.0
@@ -70,7 +70,7 @@ func (t *table) set(x []float32) {
 				low := n & -n
 				subset[n] = subset[n-low] + float64(v[log2[low]])
 			}
-			e := byte(min(entryMost, math.RoundToEven((subset[n]-least)/step)))
+			e := byte(min(entryMost, float64((subset[n]-least)*steps)+0.5)) // rounded: none is negative
 			to[n] = e
 			t.entries[g/4*128+[...]int{0, 64, 32, 96}[g%4]+16+n] = e
 		}

@@ -34,15 +34,11 @@ func section(name string, data []byte) segment.Section {
 	return segment.Section{Name: name, Version: version(name), Data: data}
 }
 
-// apart is how many times as many rows as for lists a segment has whose low plane is read apart: a call takes a microsecond for each row,
-// which the memory of a small segment isn't worth.
-const apart = 4
-
 // Access returns how searches read a section of so many bytes. Of the low planes and the forward lists it is the rows that come near the
 // best, of positions the rows that have every word of a phrase.
 func (h Shape) Access(name string, bytes int64) segment.Access {
 	switch kind, part, _ := strings.Cut(name, "."); {
-	case name == "vec.lo" && h.Rotation != nil && bytes >= int64(h.Rotation.Width())*apart*int64(h.listsFrom()):
+	case name == "vec.lo" && h.Rotation != nil && bytes >= int64(h.Rotation.Width())*int64(h.listsFrom()):
 		return segment.Apart
 	case name == "vec.lo" || part == "positions" || name == "row.stemat" || name == "row.stem":
 		return segment.Cold

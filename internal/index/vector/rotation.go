@@ -64,9 +64,15 @@ func (r *Rotation) apply(x, tmp []float32) {
 	}
 }
 
-// hadamard applies the fast Walsh-Hadamard transform, unscaled, to x in place; len(x) is a power of two.
+// hadamard applies the fast Walsh-Hadamard transform, unscaled, to x in place; len(x) is a power of two from 4 on. The first two steps
+// are made together.
 func hadamard(x []float32) {
-	for h := 1; h < len(x); h <<= 1 {
+	for i := 0; i+4 <= len(x); i += 4 {
+		y := (*[4]float32)(x[i:])
+		a, b, c, d := y[0]+y[1], y[0]-y[1], y[2]+y[3], y[2]-y[3]
+		y[0], y[1], y[2], y[3] = a+c, b+d, a-c, b-d
+	}
+	for h := 4; h < len(x); h <<= 1 {
 		for i := 0; i < len(x); i += h << 1 {
 			lo, hi := x[i:i+h], x[i+h:i+2*h]
 			for j, a := range lo {

@@ -130,9 +130,17 @@ type Query struct {
 }
 
 func newQuery(width int) *Query {
-	return &Query{i8: make([]int8, width), i16: make([]int16, width), fine: make([]int32, width),
-		middle: bytes.Repeat([]byte{128}, width)}
+	q := &Query{i8: make([]int8, width), i16: make([]int16, width), fine: make([]int32, width)}
+	if width > len(middle) {
+		q.middle = bytes.Repeat(middle[:1], width)
+	} else {
+		q.middle = middle[:width]
+	}
+	return q
 }
+
+// middle is shared by the queries of usual widths.
+var middle = bytes.Repeat([]byte{128}, 4096)
 
 // fineLevels keeps the sum of 16-bit × 24-bit products of 65,536 dimensions inside 64 bits.
 const fineLevels = 1<<23 - 1
@@ -149,7 +157,12 @@ func NewQuery(r *Rotation, v []float32) (*Query, error) {
 	if !(square > 1e-30) || math.IsInf(square, 0) {
 		return nil, fmt.Errorf("query vector has no direction: squared length %v", square)
 	}
-	x, tmp := make([]float32, r.width), make([]float32, r.width)
+	var room [2 * 1024]float32 // for usual widths
+	x, tmp := room[:], room[len(room)/2:]
+	if r.width > len(tmp) {
+		x, tmp = make([]float32, r.width), make([]float32, r.width)
+	}
+	x, tmp = x[:r.width], tmp[:r.width]
 	for i, y := range v {
 		x[i] = float32(float64(y) / math.Sqrt(square))
 	}
