@@ -2,10 +2,10 @@ package index
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"quarry/internal/index/sides"
-	"quarry/internal/index/vector"
 	"quarry/internal/search"
 )
 
@@ -40,8 +40,8 @@ func (s *Snapshot) begin(ctx context.Context, q *search.Query) (*sides.Search, e
 		return nil, fmt.Errorf("search: pool of %d", q.K)
 	case q.Dimensions != nil && len(q.Dimensions) != s.x.cfg.Dimensions:
 		return nil, fmt.Errorf("search: %d dimension weights, want %d", len(q.Dimensions), s.x.cfg.Dimensions)
-	case q.Vector != nil && s.x.rotation == nil:
-		return nil, fmt.Errorf("search: a vector of %d dimensions, the index has none", len(q.Vector))
+	case q.HasVector() && s.x.rotation == nil:
+		return nil, errors.New("search: a vector, and the index has none")
 	case (q.Filter != "" || q.Headings != search.WithHeadings) && q.Schema != s.st.of.Version:
 		return nil, fmt.Errorf("search: planned for version %d of the attributes, index has %d: %w", q.Schema, s.st.of.Version, search.ErrSchema)
 	}
@@ -49,12 +49,6 @@ func (s *Snapshot) begin(ctx context.Context, q *search.Query) (*sides.Search, e
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
-	var v *vector.Query
-	if q.Vector != nil {
-		if v, err = vector.NewQuery(s.x.rotation, q.Vector); err != nil {
-			return nil, err
-		}
-	}
-	st := sides.State{Views: s.st.views, Lexical: &s.st.lexical, Kept: s.x.cfg.Conditions, ScanMost: s.x.scanMost}
-	return sides.New(ctx, st, q, v, f)
+	st := sides.State{Rotation: s.x.rotation, Views: s.st.views, Lexical: &s.st.lexical, Kept: s.x.cfg.Conditions, ScanMost: s.x.scanMost}
+	return sides.New(ctx, st, q, f)
 }

@@ -10,7 +10,7 @@ import (
 
 // Query is one search. Terms and words are in the form that package text/analysis gives those of documents.
 type Query struct {
-	Vector          []float32  // nil = no dense side
+	Vector          []float32  // nil = no dense side, unless Late gives it
 	Terms           []string   // scoring stems; one given twice counts twice
 	Phrases         [][]string // surface words that must be adjacent, the last a prefix if it ends in *; each phrase scores as one term
 	Prefixes        []string   // of surface words; each scores as one term over the words that begin with it
@@ -29,6 +29,22 @@ type Query struct {
 	Pool  int
 	Exact bool // the choice of every side must be that of the full scan
 	Mix   *Mix // nil = the caller wants all that the sides choose
+	// Late returns the vector where it is not known when the search begins, so that an engine in this process can look for the words
+	// meanwhile. It is no data: for an engine elsewhere Known comes first. nil = Vector says it all.
+	Late func() ([]float32, error) `json:"-"`
+}
+
+// HasVector reports whether q has a dense side.
+func (q *Query) HasVector() bool { return q.Vector != nil || q.Late != nil }
+
+// Known returns q with its vector, once that is there.
+func (q Query) Known() (Query, error) {
+	if q.Late == nil {
+		return q, nil
+	}
+	v, err := q.Late()
+	q.Vector, q.Late = v, nil
+	return q, err
 }
 
 // Mix is how a caller makes one score of those of a hit, and how many of the best by it are wanted: an answer that is not exact may

@@ -3,6 +3,7 @@ package sides
 import (
 	"bytes"
 	"cmp"
+	"slices"
 
 	"quarry/internal/index/topk"
 	"quarry/internal/index/view"
@@ -46,10 +47,10 @@ const (
 	byDimensions
 )
 
-// choose returns the K best rows of one side, bare or as hits.
-func (s *Search) choose(by int, bare bool) (chosen, error) {
+// choose returns the K best rows of one side.
+func (s *Search) choose(by int) (chosen, error) {
 	scan := [...]func(i int, floor float64, offer func(row int, score float64) float64){s.dense, s.lexical, s.dimensions}[by]
-	t := topk.Top[Place]{K: s.k, After: s.after}
+	t := topk.Top[Place]{K: s.k, After: s.after, Items: make([]topk.Item[Place], 0, min(s.k, s.passing, 256))}
 	for i := range s.Views {
 		if err := s.ctx.Err(); err != nil {
 			return chosen{}, err
@@ -63,16 +64,19 @@ func (s *Search) choose(by int, bare bool) (chosen, error) {
 	if len(t.Items) == t.K && len(t.Items) < s.passing {
 		out.Side = search.Side{Floor: t.Floor(), Exact: true}
 	}
-	switch {
-	case bare && by == byWords:
-		out.about = s.abouts(t.Items)
-	case !bare:
-		out.hits = make([]search.Hit, len(t.Items))
-		for i, x := range t.Items {
-			out.hits[i] = s.hit(x.Place, by, x.Score)
-		}
-	}
 	return out, nil
+}
+
+// score scores what a side has chosen on the others. With mixes it finds no more than about its cosines.
+func (s *Search) score(c *chosen, by int, mixes bool) {
+	if mixes && s.vector != nil {
+		c.about = s.abouts(c.best)
+		return
+	}
+	c.hits = make([]search.Hit, len(c.best))
+	for i, x := range c.best {
+		c.hits[i] = s.hit(x.Place, by, x.Score)
+	}
 }
 
 func (s *Search) lexical(i int, floor float64, offer func(row int, score float64) float64) {
@@ -124,6 +128,10 @@ func (s *Search) named(v *view.View, row int) search.Hit {
 
 // union returns the hits of all sides, each once.
 func union(sides ...chosen) []search.Hit {
+	sides = slices.DeleteFunc(sides, func(c chosen) bool { return len(c.hits) == 0 })
+	if len(sides) == 1 {
+		return sides[0].hits
+	}
 	n := 0
 	for _, c := range sides {
 		n += len(c.hits)

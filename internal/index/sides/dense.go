@@ -25,7 +25,7 @@ type approach struct {
 func (s *Search) decide() {
 	s.ways = make([]approach, len(s.Views))
 	s.k = s.q.K
-	if s.vector == nil || s.q.Exact || s.q.Pool < 1 {
+	if !s.meant || s.q.Exact || s.q.Pool < 1 {
 		return
 	}
 	for i, v := range s.Views {
@@ -94,10 +94,10 @@ func (s *Search) gather(i int, floor float64, use func(*vector.Candidates)) {
 // Compare searches the n best rows by cosine exactly, and returns how many of them lie in segments that Run has searched in each way that
 // is not exact, and how many of those are in dense, which it has chosen.
 func (s *Search) Compare(n int, dense []Place) (best, found map[string]int, err error) {
-	again := &Search{State: s.State, ctx: context.Background(), q: &search.Query{K: min(s.k, n)}, vector: s.vector, allow: s.allow, passing: s.passing,
+	again := &Search{State: s.State, ctx: context.Background(), q: &search.Query{K: min(s.k, n)}, meant: true, vector: s.vector, allow: s.allow, passing: s.passing,
 		plan: make([]search.Step, len(s.plan))}
 	again.decide()
-	all, err := again.choose(byVectors, true)
+	all, err := again.choose(byVectors)
 	if err != nil {
 		return nil, nil, err
 	}

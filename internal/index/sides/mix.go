@@ -27,7 +27,7 @@ type mixed struct {
 
 // mixes reports whether hits that cannot be among the best by the query's Mix are left out.
 func (s *Search) mixes() bool {
-	return s.q.Mix != nil && s.q.Mix.Need > 0 && s.q.Mix.Need <= s.k && s.vector != nil && s.weights == nil && !s.Exact()
+	return s.q.Mix != nil && s.q.Mix.Need > 0 && s.q.Mix.Need <= s.k && s.meant && s.weights == nil && !s.Exact()
 }
 
 // mix answers the query with the hits that may be among the best by its Mix, and few others: most rows that the two sides choose are
@@ -42,6 +42,7 @@ func (s *Search) mix(words *chosen, wait func() error) (search.Found, []Place, e
 	case err != nil:
 		return search.Found{}, nil, err
 	case len(rows) < s.k:
+		s.ready = make(chan struct{})
 		return s.Run(true)
 	}
 	sure := s.k

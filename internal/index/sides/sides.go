@@ -18,6 +18,7 @@ import (
 
 // State is what is searched.
 type State struct {
+	Rotation *vector.Rotation // of the vectors; nil = there are none
 	Views    []*view.View
 	Lexical  *lexical.Corpus
 	Kept     *condition.Cache
@@ -29,7 +30,9 @@ type Search struct {
 	State
 	ctx     context.Context
 	q       *search.Query
-	vector  *vector.Query
+	meant   bool          // q has a vector
+	vector  *vector.Query // of q, once ready is closed
+	ready   chan struct{}
 	filter  *filter.Filter
 	lex     *lexical.Scorer   // nil = no lexical side
 	weights dimension.Weights // nil = every dimension has weight 0
@@ -40,10 +43,9 @@ type Search struct {
 	k       int               // best parts per side
 }
 
-// New resolves the terms of q and finds the rows that may be hits: those that pass f (nil for all). v is the vector of q, nil without a
-// dense side.
-func New(ctx context.Context, st State, q *search.Query, v *vector.Query, f *filter.Filter) (*Search, error) {
-	s := &Search{State: st, ctx: ctx, q: q, vector: v, filter: f}
+// New resolves the terms of q and finds the rows that may be hits: those that pass f (nil for all).
+func New(ctx context.Context, st State, q *search.Query, f *filter.Filter) (*Search, error) {
+	s := &Search{State: st, ctx: ctx, q: q, meant: q.HasVector(), ready: make(chan struct{}), filter: f}
 	if w := dimension.Weights(q.Dimensions); w.Count() {
 		s.weights = w
 	}
@@ -103,31 +105,54 @@ func (s *Search) exclude(i int) {
 	}
 }
 
+// know sets the vector of the query, which may take a while, and in any case says that no more is to come.
+func (s *Search) know() error {
+	defer close(s.ready)
+	if !s.meant {
+		return nil
+	}
+	q, err := s.q.Known()
+	if err == nil {
+		s.vector, err = vector.NewQuery(s.Rotation, q.Vector)
+	}
+	return err
+}
+
 // Run answers the query. With a Mix it leaves out what that allows, and with whole it does not: then the second value is what the dense
 // side has chosen.
 func (s *Search) Run(whole bool) (out search.Found, dense []Place, err error) {
 	var words, near, weighed chosen
 	mixes := !whole && s.mixes()
-	// The words are searched beside the vectors: they share nothing that changes, and take about as long. Each side scores what it
-	// has found on the others.
-	wait := view.Beside(s.Views, func() (err error) {
-		if s.lex != nil {
-			words, err = s.choose(byWords, mixes)
-		}
-		return err
-	})
-	defer func() { _ = wait() }() // before files may go that are read, also after an error
-	if s.vector != nil && mixes {
-		return s.mix(&words, wait)
+	wait := func() error { return nil }
+	if s.lex != nil {
+		// The words are searched beside the vectors, and while the vector of the query is not known yet: they share nothing that changes,
+		// and take about as long. Each side scores what it has found on the others.
+		wait = view.Beside(s.Views, func() (err error) {
+			if words, err = s.choose(byWords); err == nil {
+				<-s.ready
+				s.score(&words, byWords, mixes)
+			}
+			return err
+		})
+		defer func() { _ = wait() }() // before files may go that are read, also after an error
 	}
-	if s.vector != nil {
-		near, err = s.choose(byVectors, false)
+	err = s.know()
+	switch {
+	case err != nil:
+	case mixes:
+		return s.mix(&words, wait)
+	case s.meant:
+		if near, err = s.choose(byVectors); err == nil {
+			s.score(&near, byVectors, false)
+		}
 	}
 	if waited := wait(); err == nil {
 		err = waited
 	}
 	if err == nil && s.weights != nil {
-		weighed, err = s.choose(byDimensions, false)
+		if weighed, err = s.choose(byDimensions); err == nil {
+			s.score(&weighed, byDimensions, false)
+		}
 	}
 	if err != nil {
 		return search.Found{}, nil, err

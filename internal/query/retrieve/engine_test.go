@@ -26,6 +26,10 @@ type scan struct {
 }
 
 func (s scan) Search(_ context.Context, c corpus.Corpus, q search.Query) (found search.Found, err error) {
+	known, err := q.Known()
+	if err != nil {
+		return found, err
+	}
 	schema, err := c.Schema()
 	for i := range s.documents {
 		d := &s.documents[i]
@@ -43,10 +47,10 @@ func (s scan) Search(_ context.Context, c corpus.Corpus, q search.Query) (found 
 				h.BM25++
 			}
 		}
-		for j, x := range q.Vector {
+		for j, x := range known.Vector {
 			h.Cosine += float64(x * s.vectors[i][j])
 		}
-		if passes && (h.BM25 > 0 || q.Vector != nil) {
+		if passes && (h.BM25 > 0 || known.Vector != nil) {
 			found.Hits = append(found.Hits, h) // fewer than q.K, so all of them
 		}
 	}

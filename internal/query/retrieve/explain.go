@@ -238,7 +238,7 @@ func (r *ranking) passes(ctx context.Context, i int, condition string, exclude b
 	if !exclude {
 		q.Exclude, q.ExcludePrefixes, q.ExcludePhrases, q.PhrasesRequired = nil, nil, nil, false
 	}
-	if q.Vector == nil { // any direction will do: with a dense side, every part that passes is a candidate
+	if !q.HasVector() { // any direction will do: with a dense side, every part that passes is a candidate
 		encoder, err := r.candidates.s.encoders.Get(src.corpus.EncoderName)
 		if err != nil {
 			return false, fmt.Errorf("encoder of %s: %w", src.corpus.Key, err)

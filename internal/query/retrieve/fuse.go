@@ -219,13 +219,13 @@ func (d *descent) candidates(found *search.Found) []candidate {
 // exact reports whether every side of s that it has is exact.
 func (s *source) exact(f *search.Found) bool {
 	weighed := slices.ContainsFunc(s.search.Dimensions, func(w float64) bool { return w != 0 })
-	return (s.search.Vector == nil || f.Dense.Exact) && (!s.search.HasLexical() || f.Lexical.Exact) && (!weighed || f.Dimensions.Exact)
+	return (!s.search.HasVector() || f.Dense.Exact) && (!s.search.HasLexical() || f.Lexical.Exact) && (!weighed || f.Dimensions.Exact)
 }
 
 // unseen returns a bound on the score of every part that a search looked at and left out, and whether there may be any. Such a
 // part is above the floor of no side; where the lexical side has all parts with a score, it has none.
 func (s *source) unseen(f *search.Found) (bound float64, more bool) {
-	if f.Dense.All || f.Dimensions.All || f.Lexical.All && s.search.Vector == nil {
+	if f.Dense.All || f.Dimensions.All || f.Lexical.All && !s.search.HasVector() {
 		return 0, false
 	}
 	bm25 := f.Lexical.Floor

@@ -19,6 +19,9 @@ type fixed []search.Hit
 func (fixed) Languages(context.Context, corpus.Corpus) ([]lang.Count, error) { return nil, nil }
 
 func (f fixed) Search(_ context.Context, _ corpus.Corpus, q search.Query) (out search.Found, err error) {
+	if q, err = q.Known(); err != nil {
+		return out, err
+	}
 	if q.Headings == search.OnlyHeadings {
 		return nothing, nil
 	}

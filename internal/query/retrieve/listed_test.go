@@ -28,6 +28,10 @@ func overlooked(h search.Hit) bool {
 }
 
 func (l lossy) Search(ctx context.Context, c corpus.Corpus, q search.Query) (search.Found, error) {
+	q, err := q.Known()
+	if err != nil {
+		return search.Found{}, err
+	}
 	if q.Exact || q.Pool == 0 || q.Vector == nil {
 		return l.fixed.Search(ctx, c, q)
 	}

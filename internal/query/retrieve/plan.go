@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"quarry/internal/corpus"
 	"quarry/internal/expr/filter"
@@ -105,6 +106,16 @@ func (s *Service) plan(ctx context.Context, q Query) ([]source, error) {
 		if out[i].lambda < 1 {
 			dense[i] = &sought{roleOf(out[i].corpus, q.Sources[i]), plain}
 			texts = append(texts, *dense[i])
+		}
+	}
+	if len(texts) == 1 { // the usual query, of which the words are searched meanwhile
+		i := slices.IndexFunc(dense, func(x *sought) bool { return x != nil })
+		if s.encoders.Embedded(out[i].corpus.EncoderFingerprint) {
+			out[i].search.Late = sync.OnceValues(func() ([]float32, error) {
+				vectors, err := s.encode(ctx, texts)
+				return vectors[texts[0]], err
+			})
+			return out, nil
 		}
 	}
 	vectors, err := s.encode(ctx, texts)

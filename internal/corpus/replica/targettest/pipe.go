@@ -145,6 +145,10 @@ func (p pipedView) Seq() int64 { return p.of.Seq() }
 func (p pipedView) Partial() bool { return p.of.Partial() }
 
 func (p pipedView) Search(ctx context.Context, q search.Query) (search.Found, error) {
+	q, err := q.Known()
+	if err != nil {
+		return search.Found{}, err
+	}
 	return through(q, func(in search.Query) (search.Found, error) { return p.of.Search(ctx, in) })
 }
 

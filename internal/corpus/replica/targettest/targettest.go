@@ -357,6 +357,28 @@ func sides(w *world) {
 			}
 		}
 		w.mixed(q)
+		w.late(q)
+	}
+}
+
+// late: a vector that comes while the words are searched is as good as one that is there, and one that does not come ends the search.
+func (w *world) late(q search.Query) {
+	w.Helper()
+	if q.Vector == nil {
+		return
+	}
+	q.K, q.Exact = 60, true
+	want, v := w.found(q), q.Vector
+	q.Vector, q.Late = nil, func() ([]float32, error) { return v, nil }
+	same(w, want, w.found(q))
+	none := errors.New("no vector")
+	q.Late = func() ([]float32, error) { return nil, none }
+	view, err := w.target.View(w.Context())
+	w.must(err)
+	defer view.Release()
+	q.Schema = w.cfg.SchemaVersion
+	if _, err := view.Search(w.Context(), q); !errors.Is(err, none) {
+		w.Errorf("without the vector that was to come: %v", err)
 	}
 }
 
