@@ -22,7 +22,7 @@ test: ## pass every test (starts what it needs by itself)
 
 .PHONY: race
 race: ## the packages where goroutines meet, under the race detector (needs a C compiler), without long tests of one goroutine
-	CGO_ENABLED=1 go run ./test/summary -race -timeout 20m -skip 'TestBadPassagesAndQuestions|TestQuotesStandInTheirPassage|TestKilled|TestRebuildKilled|TestFailingDisk|TestModel|TestEveryByte|TestLarge$$|TestFilteredLists|TestListedPages|TestHeadingPages' ./internal/agent/... ./internal/job ./internal/usage ./internal/corpus/bulk ./internal/corpus/replica ./internal/index ./internal/index/compact ./internal/query/retrieve ./internal/corpus/ingest ./internal/embed ./internal/identity/signin ./internal/sse ./internal/provider/... ./internal/oauth ./internal/mcpclient ./internal/store/rotated ./internal/store/sessions ./internal/httpapi/... ./test/scenario
+	CGO_ENABLED=1 go run ./test/summary -race -timeout 20m -skip 'TestBadPassagesAndQuestions|TestQuotesStandInTheirPassage|TestKilled|TestRebuildKilled|TestFailingDisk|TestModel|TestEveryByte|TestLarge$$|TestFilteredLists|TestListedPages|TestHeadingPages|TestTraceKilled|TestPagesOfAnIndex|TestMix$$' ./internal/agent/... ./internal/job ./internal/usage ./internal/corpus/bulk ./internal/corpus/replica ./internal/index ./internal/index/compact ./internal/query/retrieve ./internal/corpus/ingest ./internal/embed ./internal/identity/signin ./internal/sse ./internal/provider/... ./internal/oauth ./internal/mcpclient ./internal/store/rotated ./internal/store/sessions ./internal/httpapi/... ./test/scenario
 
 .PHONY: compat
 compat: ## our adapters of language models against the providers' own libraries, and published clients against the service (minutes)
