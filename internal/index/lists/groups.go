@@ -95,6 +95,34 @@ func (g *groups) near(q *vector.Query, most int, f func(list int32, dot float32)
 	}
 }
 
+// partition moves the k best to the front (Hoare's quickselect).
+func partition(h []ranked, k int) {
+	for lo, hi := 0, len(h)-1; lo < hi; {
+		p := h[(lo+hi)/2].score
+		i, j := lo, hi
+		for i <= j {
+			for h[i].score > p {
+				i++
+			}
+			for h[j].score < p {
+				j--
+			}
+			if i <= j {
+				h[i], h[j] = h[j], h[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case k-1 <= j:
+			hi = j
+		case k-1 >= i:
+			lo = i
+		default:
+			return
+		}
+	}
+}
+
 func highest(x []float32) int {
 	best := 0
 	for i, v := range x {

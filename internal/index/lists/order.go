@@ -64,31 +64,3 @@ func (o *order) best(n int) {
 		o.sorted += len(some)
 	}
 }
-
-// partition moves the k best to the front (Hoare's quickselect).
-func partition(h []ranked, k int) {
-	for lo, hi := 0, len(h)-1; lo < hi; {
-		p := h[(lo+hi)/2].score
-		i, j := lo, hi
-		for i <= j {
-			for h[i].score > p {
-				i++
-			}
-			for h[j].score < p {
-				j--
-			}
-			if i <= j {
-				h[i], h[j] = h[j], h[i]
-				i, j = i+1, j-1
-			}
-		}
-		switch {
-		case k-1 <= j:
-			hi = j
-		case k-1 >= i:
-			lo = i
-		default:
-			return
-		}
-	}
-}

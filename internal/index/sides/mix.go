@@ -34,7 +34,7 @@ func (s *Search) mixes() bool {
 // told from those by the bounds of their scores, so that their low planes and their terms need not be read. wait ends the side of
 // words.
 func (s *Search) mix(words *chosen, wait func() error) (search.Found, []Place, error) {
-	rows, slack, err := s.near()
+	rows, slack, err := s.nearest()
 	if waited := wait(); err == nil {
 		err = waited
 	}
@@ -51,8 +51,8 @@ func (s *Search) mix(words *chosen, wait func() error) (search.Found, []Place, e
 	}
 	all := s.leave(s.bound(rows, sure, slack, words))
 	if slices.ContainsFunc(all, func(x mixed) bool { return !x.member }) {
-		chosen := s.closest(rows[sure:], s.k-sure)
-		all = slices.DeleteFunc(all, func(x mixed) bool { return !x.member && !slices.Contains(chosen, x.Place) })
+		edge := s.closest(rows[sure:], s.k-sure)
+		all = slices.DeleteFunc(all, func(x mixed) bool { return !x.member && !slices.Contains(edge, x.Place) })
 	}
 	out := search.Found{Hits: make([]search.Hit, len(all)), Mixed: true, Lexical: words.Side, Plan: s.plan}
 	out.Dense.Floor = rows[s.k-1].about + slack
@@ -62,8 +62,8 @@ func (s *Search) mix(words *chosen, wait func() error) (search.Found, []Place, e
 	return out, nil, nil
 }
 
-// near returns the rows that may be among the best by cosine, best first, and the slack of all.
-func (s *Search) near() (rows []near, slack float64, err error) {
+// nearest returns the rows that may be among the best by cosine, best first, and the slack of all.
+func (s *Search) nearest() (rows []near, slack float64, err error) {
 	low := topk.Top[Place]{K: s.k, After: s.after} // by what their cosines are at least
 	for i, v := range s.Views {
 		if err := s.ctx.Err(); err != nil {
