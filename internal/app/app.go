@@ -54,10 +54,10 @@ type App struct {
 	identity *identityServices
 	corpus   *corpusServices
 	doors    doors
-	files    *reader.Pool // nil where this process parses files itself
-	ocr      recognition
-	exporter *otlp.Exporter // nil where spans are not sent
-	sinks    trace.Sinks    // what hears of the spans of agents
+	files    *reader.Pool       // nil where this process parses files itself
+	ocr      func() recognition // waits until it is known
+	exporter *otlp.Exporter     // nil where spans are not sent
+	sinks    trace.Sinks        // what hears of the spans of agents
 	server   *httpapi.Server
 	listener net.Listener
 	shown    *certificate.Keeper // nil without TLS
@@ -94,11 +94,13 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger, worker ...st
 	if len(worker) > 0 {
 		a.files = newReader(cfg, worker, log)
 		var err error
-		if a.ocr, err = findOCR(ctx, cfg); err != nil {
+		if a.ocr, err = startFindingOCR(ctx, cfg); err != nil {
 			return nil, errors.Join(err, a.Close())
 		}
 	} else {
-		a.ocr.absent = "the program that embeds the service has not set up text recognition"
+		a.ocr = func() recognition {
+			return recognition{absent: "the program that embeds the service has not set up text recognition"}
+		}
 	}
 	if err := a.open(ctx); err != nil {
 		return nil, errors.Join(err, a.Close())
@@ -164,7 +166,7 @@ func (a *App) build(ctx context.Context, cursors *page.Cursors) (background []fu
 		return nil, err
 	}
 	models := newLLM(a.cfg, a.doors, a.db, a.identity.secrets, encoders, a.log)
-	if a.corpus, err = openCorpus(ctx, a.cfg, a.db, kept, a.files, encoders, models.registry, a.ocr.reads(a.cfg), a.log); err != nil {
+	if a.corpus, err = openCorpus(ctx, a.cfg, a.db, kept, a.files, encoders, models.registry, a.ocr().reads(a.cfg), a.log); err != nil {
 		return nil, err
 	}
 	answers := newAnswer(a.cfg, a.db, a.corpus, models.registry, a.log)
@@ -229,7 +231,7 @@ func (a *App) Close() error {
 	if a.stopCounting != nil {
 		a.stopCounting()
 	}
-	a.ocr.close()
+	a.ocr().close()
 	if a.files != nil {
 		a.files.Close()
 	}

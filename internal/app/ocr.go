@@ -32,6 +32,27 @@ func findOCR(ctx context.Context, cfg config.Config) (recognition, error) {
 	return recognition{absent: absent.Reason}, nil
 }
 
+// startFindingOCR looks for what recognises text while the caller goes on: the programs are asked, which takes longer than all else
+// that is done before the database is open. The result waits for the answer, and returns it as often as it is called. Where the
+// settings name something, it has been found when startFindingOCR returns.
+func startFindingOCR(ctx context.Context, cfg config.Config) (found func() recognition, err error) {
+	usual := config.Default()
+	if cfg.Tesseract != usual.Tesseract || cfg.OCRLanguages != usual.OCRLanguages {
+		r, err := findOCR(ctx, cfg)
+		return func() recognition { return r }, err
+	}
+	var r recognition
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r, _ = findOCR(ctx, cfg) // fails only for what the settings name
+	}()
+	return func() recognition {
+		<-done
+		return r
+	}, nil
+}
+
 // reads returns how pages that are pictures are read.
 func (r recognition) reads(cfg config.Config) ingest.OCR {
 	out := ingest.OCR{Absent: r.absent, Pages: int(cfg.OCRPages)}
@@ -49,8 +70,9 @@ func (r recognition) close() {
 
 // Recognition returns what recognises text in pictures, or what it costs that nothing does.
 func (a *App) Recognition() string {
-	if a.ocr.program != nil {
-		return a.ocr.program.String()
+	r := a.ocr()
+	if r.program != nil {
+		return r.program.String()
 	}
-	return "none, so that pictures and scanned PDF are refused: " + a.ocr.absent
+	return "none, so that pictures and scanned PDF are refused: " + r.absent
 }

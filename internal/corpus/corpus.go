@@ -71,6 +71,7 @@ type List struct {
 	After *Position      // the last one shown, nil for the first page
 	IDs   []id.Corpus    // only these, when not empty
 	Match *regexp.Regexp // searched in name and description, when not nil
+	Since int64          // only those that have a change of this number or a later one, when not 0
 }
 
 // Position is the place of a corpus in the order of List: creation time in microseconds, then row number.

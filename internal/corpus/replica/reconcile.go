@@ -32,6 +32,9 @@ func (s *Set) Reconcile(ctx context.Context) (behind []corpus.Corpus, err error)
 	known := map[string]bool{}
 	var slow laggards
 	l := corpus.List{Limit: corporaPage}
+	if len(entries) == 0 {
+		l.Since = far + 1 // none of the others lacks as many
+	}
 	for more := true; more; {
 		var page []corpus.Corpus
 		if page, more, err = s.cfg.Corpora.List(ctx, l); err != nil {

@@ -456,12 +456,17 @@ func TestBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.restart()
+	none := filepath.Join(w.dir, "none")
 	for _, tc := range []struct {
+		dir  string
 		seq  int64
 		open int
 		want string
-	}{{1, 0, ""}, {1000, 0, ""}, {1001, 0, "fresh"}, {1002, 0, "c fresh"}, {1002, 1, "fresh"}} {
-		set := replica.New(replica.Config{Dir: w.dir, Corpora: restored{w.corpora, tc.seq}, MaxOpen: tc.open}) // has nothing to open one with
+	}{
+		{w.dir, 1, 0, ""}, {w.dir, 1000, 0, ""}, {w.dir, 1001, 0, "fresh"}, {w.dir, 1002, 0, "c fresh"}, {w.dir, 1002, 1, "fresh"},
+		{none, 1000, 0, ""}, {none, 1001, 0, "fresh c"},
+	} {
+		set := replica.New(replica.Config{Dir: tc.dir, Corpora: restored{w.corpora, tc.seq}, MaxOpen: tc.open}) // has nothing to open one with
 		behind, err := set.Reconcile(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -471,7 +476,7 @@ func TestBehind(t *testing.T) {
 			keys = append(keys, c.Key)
 		}
 		if got := strings.Join(keys, " "); got != tc.want {
-			t.Errorf("behind at change %d with %d open: %q, want %q", tc.seq, tc.open, got, tc.want)
+			t.Errorf("behind at change %d with %d open, files in %s: %q, want %q", tc.seq, tc.open, tc.dir, got, tc.want)
 		}
 	}
 	gone, broken := fresh, fresh
@@ -502,9 +507,14 @@ func (r restored) Get(ctx context.Context, keys ...string) ([]corpus.Corpus, err
 }
 
 func (r restored) List(ctx context.Context, l corpus.List) ([]corpus.Corpus, bool, error) {
+	since := l.Since
+	l.Since = 0
 	all, more, err := r.Store.List(ctx, l)
 	for i := range all {
 		all[i].Seq = r.seq
+	}
+	if r.seq < since {
+		all = nil
 	}
 	return all, more, err
 }

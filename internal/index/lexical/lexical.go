@@ -33,8 +33,8 @@ type Corpus struct {
 
 // shares is the part of BM25 that depends on the frequency in a row and on the row's length, for an average length.
 type shares struct {
-	norm [256]float64 // k1·(1-b+b·length/average), by length byte
-	part [partFreqs][256]float64
+	norm [256]float64             // k1·(1-b+b·length/average), by length byte
+	part *[partFreqs][256]float64 // by frequency, then length byte; nil in a corpus that has too few rows for it
 }
 
 // share returns the shares for the rows of c.
@@ -45,9 +45,12 @@ func (c *Corpus) share() *shares {
 			average = 1 // nothing to score
 		}
 		c.shares = &shares{}
+		if c.Rows >= tabulated {
+			c.shares.part = &[partFreqs][256]float64{}
+		}
 		for i := range c.shares.norm {
 			c.shares.norm[i] = k1 * (1 - b + float64(b*float64(postings.ByteLength(byte(i))))/average)
-			for f := range partFreqs {
+			for f := 0; f < partFreqs && c.shares.part != nil; f++ {
 				c.shares.part[f][i] = saturate(float64(f), c.shares.norm[i])
 			}
 		}
@@ -115,8 +118,12 @@ type Scorer struct {
 	window int // rows of a window in tests; 0 = windowRows
 }
 
-// partFreqs is the number of frequencies whose share of the score is tabulated.
-const partFreqs = 8
+const (
+	// partFreqs is the number of frequencies whose share of the score is tabulated.
+	partFreqs = 8
+	// tabulated is the number of rows from which it is: a table takes 16 kB, and as long as the scores of 2,048 postings.
+	tabulated = 4096
+)
 
 // NewScorer returns a scorer for the terms of q.
 func NewScorer(c *Corpus, q Query) *Scorer {
@@ -215,7 +222,7 @@ func (s *Scorer) RequirePhrases(segment int, set []uint64) {
 
 // share returns what a term of weight 1 adds to the score of a row.
 func (s *Scorer) share(freq uint32, norm byte) float64 {
-	if freq < partFreqs {
+	if freq < partFreqs && s.part != nil {
 		return s.part[freq][norm]
 	}
 	return saturate(float64(freq), s.norm[norm])

@@ -244,3 +244,18 @@ func FuzzBounds(f *testing.F) {
 		}
 	})
 }
+
+// TestShares proves that a posting adds the same in a large corpus, where what it adds is tabulated, as in a small one.
+func TestShares(t *testing.T) {
+	t.Parallel()
+	small := lexical.NewScorer(&lexical.Corpus{Rows: 100, Length: 1234}, lexical.Query{})
+	large := lexical.NewScorer(&lexical.Corpus{Rows: 100_000, Length: 1_234_000}, lexical.Query{})
+	for freq := range uint32(20) {
+		for length := range 256 {
+			one, other := small.Share(freq, byte(length)), large.Share(freq, byte(length))
+			if one != other || (freq > 0) != (one > 0) {
+				t.Fatalf("%d times in a row of length byte %d: %v and %v", freq, length, one, other)
+			}
+		}
+	}
+}

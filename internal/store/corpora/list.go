@@ -27,13 +27,13 @@ func (s *Store) List(ctx context.Context, l corpus.List) (page []corpus.Corpus, 
 		case l.After != nil:
 			after = *l.After
 		}
-		args := []any{after.Created, after.No, n}
+		args := []any{after.Created, after.No, n, l.Since}
 		only := ""
 		if len(l.IDs) > 0 {
-			only = ` AND id IN (` + store.List(4, len(l.IDs)) + `)`
+			only = ` AND id IN (` + store.List(5, len(l.IDs)) + `)`
 			args = store.Args(args, l.IDs)
 		}
 		return store.Select(s.db.Reader(ctx), "list corpora", scan, `SELECT `+columns+` FROM corpora
-			WHERE (created, no) < ($1, $2)`+only+` ORDER BY created DESC, no DESC LIMIT $3`, args...)
+			WHERE (created, no) < ($1, $2) AND seq >= $4`+only+` ORDER BY created DESC, no DESC LIMIT $3`, args...)
 	})
 }

@@ -142,6 +142,16 @@ func testListCorpora(t *testing.T, s Stores) {
 	if diff := cmp.Diff([]string{"c0", "c3", "c5"}, pages(t, s, some)); diff != "" {
 		t.Error("chosen by id (-want +got):", diff)
 	}
+	for _, key := range []string{"c4", "c2", "c2"} {
+		if _, err := s.Corpora.Reset(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for since, want := range [][]string{want, {"c4", "c2"}, {"c2"}, nil} {
+		if diff := cmp.Diff(want, pages(t, s, corpus.List{Limit: 1, Since: int64(since)})); diff != "" {
+			t.Errorf("those with change %d (-want +got): %s", since, diff)
+		}
+	}
 }
 
 // testMatchCorpora proves that a pattern is searched in name and description; more is true only when another match
