@@ -2,8 +2,9 @@
 // threads of low priority, so that the system takes the core from them as soon as somebody waits for an answer.
 //
 // Go's own scheduler knows no priorities. While goroutines that never block keep all of GOMAXPROCS busy, it notices a request that has
-// arrived only after up to ten milliseconds, and then has it wait in line with them. MakeRoom therefore lets twice as many goroutines
-// run at once as there are cores, of which at most half are this package's.
+// arrived only after up to ten milliseconds, and then has it wait in line with them. While there is work, twice as many goroutines as
+// there are cores may therefore run at once, of which at most half are this package's; MakeRoom allows that. At other times Go's collector
+// would use the room, and requests would wait for it.
 package background
 
 import (
@@ -14,28 +15,42 @@ import (
 	"time"
 )
 
-// cores is what GOMAXPROCS is before MakeRoom.
+// cores is what GOMAXPROCS is while there is no work.
 var cores = runtime.GOMAXPROCS(0)
 
 // Cores returns how much can run at a time in this process: the processors that it may use, fewer where the environment variable
 // GOMAXPROCS or the quota of a container says so.
 func Cores() int { return cores }
 
-// roomy reports whether MakeRoom has made room.
+// roomy reports whether pools make room for others.
 var roomy bool
 
-// MakeRoom prepares the process for pools whose threads the system lets others go before. It is called before the first pool is made.
-// It does nothing where the system has no such threads; where GOMAXPROCS is set, as somebody has counted on it; and under a quota,
-// which stops all threads of a process alike once it is used up.
-func MakeRoom() { makeRoom() }
+// MakeRoom lets pools have threads that the system lets others go before, and make room for those. It is called before the first pool
+// is made. It does nothing where the system has no such threads; where GOMAXPROCS is set, as somebody has counted on it; and under a
+// quota, which stops all threads of a process alike once it is used up.
+func MakeRoom() {
+	roomy = priorities && os.Getenv("GOMAXPROCS") == "" && cores == runtime.NumCPU()
+}
 
-var makeRoom = sync.OnceFunc(func() {
-	if !priorities || os.Getenv("GOMAXPROCS") != "" || cores != runtime.NumCPU() {
-		return
+// low counts the threads of low priority of all pools.
+var low struct {
+	sync.Mutex
+	threads int
+}
+
+// countLow notes n more threads of low priority, and makes room for others while there are any.
+func countLow(n int) {
+	low.Lock()
+	defer low.Unlock()
+	before := low.threads
+	low.threads += n
+	switch {
+	case before == 0:
+		runtime.GOMAXPROCS(2 * cores)
+	case low.threads == 0:
+		runtime.GOMAXPROCS(cores)
 	}
-	runtime.GOMAXPROCS(2 * cores)
-	roomy = true
-})
+}
 
 // idle is how long a thread waits for more work before it ends. The next text comes sooner while files are uploaded one after the other.
 const idle = 100 * time.Millisecond
@@ -83,6 +98,8 @@ func (p *Pool) thread(task func(yield bool)) {
 	defer func() { <-p.places }()
 	yield := true
 	if p.low {
+		countLow(1)
+		defer countLow(-1)
 		runtime.LockOSThread() // for good: a priority can't be raised again, and so the thread ends with this goroutine
 		yield = !lowerThread()
 	}

@@ -12,7 +12,7 @@ import (
 	"quarry/internal/background"
 )
 
-// TestMain runs the tests of a process with room in a process of their own: what MakeRoom does is for good.
+// TestMain runs the tests of a process that makes room in a process of their own: what MakeRoom does is for good.
 func TestMain(m *testing.M) {
 	if os.Getenv("BACKGROUND_ROOM") != "" {
 		background.MakeRoom()
@@ -54,11 +54,19 @@ func TestThread(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if procs := runtime.GOMAXPROCS(0); room && procs != 2*background.Cores() || !room && procs != background.Cores() {
-		t.Errorf("%d may run at once on %d cores", procs, background.Cores())
+	running := background.Cores()
+	if procs := runtime.GOMAXPROCS(0); procs != running {
+		t.Errorf("without work %d may run at once on %d cores", procs, background.Cores())
+	}
+	if room {
+		running *= 2
 	}
 	var in int
-	if err := background.NewPool().Do(t.Context(), func(yield bool) {
+	pool := background.NewPool()
+	if err := pool.Do(t.Context(), func(yield bool) {
+		if procs := runtime.GOMAXPROCS(0); procs != running {
+			t.Errorf("%d may run at once on %d cores, want %d", procs, background.Cores(), running)
+		}
 		if in, err = unix.Getpriority(unix.PRIO_PROCESS, unix.Gettid()); err != nil || yield == room {
 			t.Errorf("yields: %v, %v", yield, err)
 		}
@@ -67,6 +75,16 @@ func TestThread(t *testing.T) {
 	}
 	if lower := in < own; lower != room { // the system call returns 20 less the niceness
 		t.Errorf("priority %d, others have %d", in, own)
+	}
+	for runtime.GOMAXPROCS(0) != background.Cores() { // until the thread has waited for more work
+		runtime.Gosched()
+	}
+	if err := pool.Do(t.Context(), func(bool) {
+		if procs := runtime.GOMAXPROCS(0); procs != running {
+			t.Errorf("the second time %d may run at once on %d cores, want %d", procs, background.Cores(), running)
+		}
+	}); err != nil {
+		t.Fatal(err)
 	}
 	t.Log("checked", name)
 }

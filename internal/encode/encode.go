@@ -41,7 +41,7 @@ func newEncoder(m *model, vocabulary string, maxTokens int) (*Encoder, error) {
 	if maxTokens < 2 || maxTokens > m.config.Positions {
 		return nil, fmt.Errorf("a maximum of %d tokens, want 2 to %d", maxTokens, m.config.Positions)
 	}
-	idle := make(chan *worker, runtime.GOMAXPROCS(0))
+	idle := make(chan *worker, 2*runtime.GOMAXPROCS(0)) // a question may be encoded on each core that bulk work has
 	return &Encoder{model: m, words: words, vocabulary: vocabulary, maxTokens: maxTokens, idle: idle}, nil
 }
 
@@ -57,7 +57,7 @@ func (e *Encoder) acquire() *worker {
 func (e *Encoder) release(w *worker) {
 	select {
 	case e.idle <- w:
-	default: // one for each core is kept already
+	default: // as many as may run at once are kept already
 	}
 }
 
