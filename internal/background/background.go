@@ -32,22 +32,31 @@ func MakeRoom() {
 	roomy = priorities && os.Getenv("GOMAXPROCS") == "" && cores == runtime.NumCPU()
 }
 
-// low counts the threads of low priority of all pools.
-var low struct {
+// work counts what there is room beside.
+var work struct {
 	sync.Mutex
-	threads int
+	pieces int
 }
 
-// countLow notes n more threads of low priority, and makes room for others while there are any.
-func countLow(n int) {
-	low.Lock()
-	defer low.Unlock()
-	before := low.threads
-	low.threads += n
+// Begin lets others have room beside work that gives way to them by itself, as merges of an index do, until end is called. Threads of a
+// pool call it for theirs.
+func Begin() (end func()) {
+	if !roomy {
+		return func() {}
+	}
+	count(1)
+	return func() { count(-1) }
+}
+
+func count(n int) {
+	work.Lock()
+	defer work.Unlock()
+	before := work.pieces
+	work.pieces += n
 	switch {
 	case before == 0:
 		runtime.GOMAXPROCS(2 * cores)
-	case low.threads == 0:
+	case work.pieces == 0:
 		runtime.GOMAXPROCS(cores)
 	}
 }
@@ -98,8 +107,7 @@ func (p *Pool) thread(task func(yield bool)) {
 	defer func() { <-p.places }()
 	yield := true
 	if p.low {
-		countLow(1)
-		defer countLow(-1)
+		defer Begin()()
 		runtime.LockOSThread() // for good: a priority can't be raised again, and so the thread ends with this goroutine
 		yield = !lowerThread()
 	}

@@ -86,6 +86,18 @@ func TestThread(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
+	for runtime.GOMAXPROCS(0) != background.Cores() {
+		runtime.Gosched()
+	}
+	end, other := background.Begin(), background.Begin()
+	other()
+	if procs := runtime.GOMAXPROCS(0); procs != running {
+		t.Errorf("beside work without a thread %d may run at once on %d cores, want %d", procs, background.Cores(), running)
+	}
+	end()
+	if procs := runtime.GOMAXPROCS(0); procs != background.Cores() {
+		t.Errorf("after it %d may run at once on %d cores", procs, background.Cores())
+	}
 	t.Log("checked", name)
 }
 

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"quarry/internal/background"
 	"quarry/internal/corpus"
 	"quarry/internal/index"
 )
@@ -81,6 +82,7 @@ func (s *Set) renew(ctx context.Context, r *replica, c corpus.Corpus) error {
 	if s.elsewhere {
 		return s.refill(ctx, r, c)
 	}
+	defer background.Begin()()
 	began := time.Now()
 	side := newReplica(r.epoch)
 	side.pause = s.merges.Pause(ctx)

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"quarry/internal/background"
 )
 
 const (
@@ -150,7 +152,9 @@ func (s *Scheduler) start() {
 }
 
 func (s *Scheduler) run(ctx context.Context, t *Task) {
+	end := background.Begin()
 	next := t.work(ctx, s.Pause(ctx))
+	end()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.cancel()
