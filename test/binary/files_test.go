@@ -27,7 +27,8 @@ const mostMemory = 700 << 10
 // memory of a server at work, that nothing of them is stored, and that the server answers queries as before after each.
 func TestFiles(t *testing.T) {
 	t.Parallel()
-	p := testkit.StartBinary(t, t.TempDir())
+	dir := t.TempDir()
+	p := testkit.StartWith(t, dir, []string{"QUARRY_PARSE_SECONDS=5"}, on(dir)...) // one of the files takes all that it may
 	c := p.Client()
 	createCorpus(t, c, "h")
 	for i := range 3 {

@@ -20,7 +20,7 @@ import (
 // made anew, that the job goes on by itself and completes, and that the files of one index remain.
 func TestKillRebuildIndex(t *testing.T) {
 	t.Parallel()
-	killRebuild(t, *rounds)
+	killRebuild(t, max(2, *rounds/3))
 }
 
 // TestKillRebuildIndexPostgres proves the same where the dead process's lease has to run out first.
