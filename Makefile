@@ -15,6 +15,8 @@ build: ## build ./quarry, one file
 serve: build ## build and start the service
 	./quarry serve
 
+# compat and browser are modules of their own: the go command does not see when the program that they start has changed, hence -count=1.
+
 # The longest packages come first, so that none is left running alone at the end.
 .PHONY: test
 test: ## pass every test (starts what it needs by itself)
@@ -26,7 +28,7 @@ race: ## the packages where goroutines meet, under the race detector (needs a C 
 
 .PHONY: compat
 compat: ## our adapters of language models against the providers' own libraries, and published clients against the service (minutes)
-	cd test/compat && go vet ./... && go run quarry/test/summary -timeout 10m ./...
+	cd test/compat && go vet ./... && go run quarry/test/summary -count=1 -timeout 10m ./...
 
 .PHONY: console
 console: ## build the console from web/ into internal/console/dist (needs Node 20.19)
@@ -36,7 +38,7 @@ console: ## build the console from web/ into internal/console/dist (needs Node 2
 .PHONY: browser
 browser: ## the console: its own checks, and what people do with it in a browser (needs Node 20.19 and Chromium)
 	cd web && npm ci --ignore-scripts --loglevel=error && npm run --silent types && npm run --silent lint && npm test
-	cd test/browser && go vet ./... && go run quarry/test/summary -timeout 30m -skip TestBuilt ./...
+	cd test/browser && go vet ./... && go run quarry/test/summary -count=1 -timeout 30m -skip TestBuilt ./...
 
 .PHONY: generate
 generate: ## write everything that is generated

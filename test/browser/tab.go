@@ -36,7 +36,7 @@ type look struct {
 var looks = []look{{"wide light", 1280, "light"}, {"wide dark", 1280, "dark"}, {"narrow light", 360, "light"}, {"narrow dark", 360, "dark"}}
 
 // most bounds one journey; nothing waits that long but a test that fails.
-const most = 5 * time.Minute
+const most = 8 * time.Minute
 
 // tab is a tab of the browser over a service.
 type tab struct {
@@ -229,7 +229,7 @@ func (b *tab) visit(path string) {
 }
 
 // patience is how long a text may take to come; other tests have the machine, too.
-const patience = 2 * time.Minute
+const patience = 4 * time.Minute
 
 // reads waits until the page shows a text, which axe and people see alike. The page may be loaded anew meanwhile.
 func (b *tab) reads(text string) {
