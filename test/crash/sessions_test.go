@@ -516,7 +516,7 @@ func (w *town) answer(c *conversation) *move {
 			g.large = w.r.IntN(2) == 0
 			note := "yes"
 			if g.large {
-				note = strings.Repeat(g.about+" ", 300)
+				note = strings.Repeat("yes ", 500) // no word, since summaries are of outputs, too, also where what was asked is hidden
 			}
 			one = map[string]any{"type": "success", "event_id": c.log[at].id, "output": map[string]any{"ok": true, "note": note}}
 		}
