@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	_ "quarry/cmd/quarry/heap" // sets when memory is first collected
 	"quarry/internal/cli"
 )
 
