@@ -48,7 +48,7 @@ func Work(args []string) error {
 	runtime.GOMAXPROCS(1)                        // there are as many workers as processors
 	rename()
 	background.Lower(os.Getpid()) // searches come before files that are read
-	debug.SetMemoryLimit(memory / 4 * 3)
+	debug.SetMemoryLimit(memory / 4 * 3) // which stays, as GOGC is set: see quarry/cmd/quarry/heap
 	if err := confine(); err != nil {
 		return err
 	}

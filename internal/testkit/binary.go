@@ -53,7 +53,7 @@ func Binary(t testing.TB) string {
 		if build.err = LookAtSources(); build.err != nil {
 			return
 		}
-		cmd := exec.Command("go", "build", "-o", build.path, "./cmd/quarry")
+		cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", build.path, "./cmd/quarry")
 		cmd.Dir, _ = repository() // found above
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
