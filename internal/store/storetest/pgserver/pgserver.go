@@ -22,6 +22,8 @@ import (
 
 // Server is a running server.
 type Server struct {
+	Version int // of PostgreSQL: 15
+
 	dir  string         // holds data, socket and log; the server removes it when it ends
 	life io.WriteCloser // the guardian's standard input; kept, for a collected file is a closed one
 }
@@ -95,6 +97,14 @@ func Start(durable bool) (*Server, error) {
 	if err := initialise(bin, dir, who); err != nil {
 		return nil, err
 	}
+	version, err := os.ReadFile(filepath.Join(dir, "data", "PG_VERSION"))
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{dir: dir}
+	if s.Version, err = strconv.Atoi(strings.TrimSpace(string(version))); err != nil {
+		return nil, fmt.Errorf("read the version of PostgreSQL: %w", err)
+	}
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		return nil, err
@@ -103,7 +113,6 @@ func Start(durable bool) (*Server, error) {
 	commit := map[bool]string{true: "on", false: "off"}[durable]
 	cmd := exec.Command("/bin/sh", "-c", guardian, "guardian", bin, dir, commit)
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, who // its own group: Ctrl-C must not end it before it can tidy up
-	s := &Server{dir: dir}
 	if s.life, err = cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
