@@ -122,6 +122,10 @@ func reason(err error) error {
 
 // run parses args and runs the command.
 func run(e *command.Env, out *command.Output, args []string) (code int, err error) {
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	args = asCommand(args)
 	var r root
 	parser, err := kong.New(
 		&r, kong.Name("quarry"),
@@ -132,7 +136,7 @@ func run(e *command.Env, out *command.Output, args []string) (code int, err erro
 			out.Fail(kong.DefaultHelpPrinter(o, c))
 			return nil
 		}),
-		kong.ExplicitGroups(groups),
+		kong.ExplicitGroups(groups), alone(args),
 	)
 	if err != nil {
 		return command.ExitUsage, err
@@ -147,10 +151,7 @@ func run(e *command.Env, out *command.Output, args []string) (code int, err erro
 			panic(p)
 		}
 	}()
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
-	c, err := parser.Parse(hoist(parser.Model.Node, asCommand(args)))
+	c, err := parser.Parse(hoist(parser.Model.Node, args))
 	if err != nil {
 		return misuse(e, err), nil
 	}

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"fmt"
 	"os"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +67,41 @@ func TestHoist(t *testing.T) {
 	} {
 		if got := strings.Join(hoist(parser.Model.Node, strings.Fields(args)), " "); got != want {
 			t.Errorf("%q: got %q, want %q", args, got, want)
+		}
+	}
+}
+
+// TestAlone proves that each command is the same where the parser knows no other, and that all are known where no command is named first.
+func TestAlone(t *testing.T) {
+	t.Parallel()
+	known := func(args ...string) (leaves []string) {
+		parser, err := kong.New(&root{}, kong.Name("quarry"), alone(args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, leaf := range parser.Model.Leaves(false) {
+			line := leaf.FullPath() + ": " + leaf.Help
+			for _, v := range settable(leaf) {
+				line += fmt.Sprintf("\n\t%s %s = %q", shown(v), v.Help, v.Default)
+			}
+			leaves = append(leaves, line)
+		}
+		return leaves
+	}
+	all := known()
+	for _, args := range [][]string{{"--url", "u", "corpus", "list"}, {"corpsu"}, {"completion", "bash"}, {"__complete", "corpus"}} {
+		if got := known(args...); !slices.Equal(got, all) {
+			t.Errorf("%q: %d commands are known, want all %d", args, len(got), len(all))
+		}
+	}
+	for f := range reflect.TypeFor[root]().Fields() {
+		if name := nameOf(f); name != "completion" && name != "__complete" {
+			want := slices.DeleteFunc(slices.Clone(all), func(leaf string) bool {
+				return !strings.HasPrefix(leaf, "quarry "+name+" ") && !strings.HasPrefix(leaf, "quarry "+name+":")
+			})
+			if got := known(name, "--help"); len(want) == 0 || !slices.Equal(got, want) {
+				t.Errorf("%s alone: %s\nbeside others: %s", name, got, want)
+			}
 		}
 	}
 }

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +13,24 @@ import (
 
 	"quarry/internal/cli/command"
 )
+
+// alone lets the parser learn one command, where args begin with its name: to learn them all takes it longer than most commands take.
+// Completion needs all.
+func alone(args []string) kong.Option {
+	var others []string
+	for f := range reflect.TypeFor[root]().Fields() {
+		if len(args) == 0 || nameOf(f) != args[0] {
+			others = append(others, f.Name)
+		}
+	}
+	if len(others) == reflect.TypeFor[root]().NumField() || args[0] == "completion" || args[0] == "__complete" {
+		return kong.OptionFunc(func(*kong.Kong) error { return nil })
+	}
+	return kong.IgnoreFields(`^root\.(` + strings.Join(others, "|") + `)$`)
+}
+
+// nameOf returns what a command of the root is called by.
+func nameOf(f reflect.StructField) string { return cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)) }
 
 // hoist moves flags that stand before the command behind its name, where the parser takes them for the command's own. It drops
 // them if no command follows, and leaves args as they are if no command has one of the flags: the parser reports both. Flags of
