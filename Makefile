@@ -15,8 +15,6 @@ build: ## build ./quarry, one file
 serve: build ## build and start the service
 	./quarry serve
 
-# compat and browser are modules of their own: the go command does not see when the program that they start has changed, hence -count=1.
-
 # Programs without what debuggers read are linked in half the time, and lint vets all packages.
 QUICKLY := -ldflags='-s -w' -vet=off
 
@@ -28,6 +26,8 @@ test: ## pass every test (starts what it needs by itself)
 .PHONY: race
 race: ## the packages where goroutines meet, under the race detector (needs a C compiler), without long tests of one goroutine
 	CGO_ENABLED=1 go run ./test/summary -race $(QUICKLY) -timeout 20m -skip 'TestBadPassagesAndQuestions|TestQuotesStandInTheirPassage|TestKilled|TestRebuildKilled|TestFailingDisk|TestModel|TestEveryByte|TestLarge$$|TestFilteredLists|TestListedPages|TestHeadingPages|TestTraceKilled|TestPagesOfAnIndex|TestMix$$' ./internal/agent/... ./internal/job ./internal/usage ./internal/corpus/bulk ./internal/corpus/replica ./internal/index ./internal/index/compact ./internal/query/retrieve ./internal/corpus/ingest ./internal/embed ./internal/identity/signin ./internal/sse ./internal/provider/... ./internal/oauth ./internal/mcpclient ./internal/store/rotated ./internal/store/sessions ./internal/httpapi/... ./test/scenario
+
+# compat and browser are modules of their own: the go command does not see when the program that they start has changed, hence -count=1.
 
 .PHONY: compat
 compat: ## our adapters of language models against the providers' own libraries, and published clients against the service (minutes)

@@ -136,7 +136,7 @@ func run(e *command.Env, out *command.Output, args []string) (code int, err erro
 			out.Fail(kong.DefaultHelpPrinter(o, c))
 			return nil
 		}),
-		kong.ExplicitGroups(groups), alone(args),
+		kong.ExplicitGroups(groups), kong.IgnoreFields(unasked(args)...),
 	)
 	if err != nil {
 		return command.ExitUsage, err

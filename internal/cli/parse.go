@@ -14,19 +14,22 @@ import (
 	"quarry/internal/cli/command"
 )
 
-// alone lets the parser learn one command, where args begin with its name: to learn them all takes it longer than most commands take.
-// Completion needs all.
-func alone(args []string) kong.Option {
+// unasked returns a pattern of the fields of root that the parser need not learn: those of all other commands, where args begin with
+// the name of one. To learn them all takes longer than most commands take. Completion needs them.
+func unasked(args []string) (patterns []string) {
 	var others []string
+	found := false
 	for f := range reflect.TypeFor[root]().Fields() {
-		if len(args) == 0 || nameOf(f) != args[0] {
-			others = append(others, f.Name)
+		if len(args) > 0 && nameOf(f) == args[0] {
+			found = true
+			continue
 		}
+		others = append(others, f.Name)
 	}
-	if len(others) == reflect.TypeFor[root]().NumField() || args[0] == "completion" || args[0] == "__complete" {
-		return kong.OptionFunc(func(*kong.Kong) error { return nil })
+	if !found || args[0] == "__complete" {
+		return nil
 	}
-	return kong.IgnoreFields(`^root\.(` + strings.Join(others, "|") + `)$`)
+	return []string{`^root\.(` + strings.Join(others, "|") + `)$`}
 }
 
 // nameOf returns what a command of the root is called by.

@@ -3,6 +3,7 @@ package binary
 import (
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -211,4 +212,19 @@ func writeConfig(t *testing.T, text string) string {
 	name := filepath.Join(t.TempDir(), "config.yaml")
 	write(t, name, []byte(text))
 	return name
+}
+
+// TestCommandCollectsNothing proves that a command of the client is over before its memory is collected, but for what was made
+// before quarry/cmd/quarry/heap was initialised.
+func TestCommandCollectsNothing(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command(testkit.Binary(t), "key", "--help")
+	cmd.Env = []string{"GODEBUG=gctrace=1"}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if n := strings.Count("\n"+string(out), "\ngc "); n > 1 {
+		t.Errorf("memory was collected %d times:\n%s", n, out)
+	}
 }

@@ -19,8 +19,8 @@ func init() {
 		return
 	}
 	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(first)
-	runtime.AddCleanup(new([64]byte), func(limit int64) { // of what the first collection finds
+	runtime.AddCleanup(new([64]byte), func(struct{}) { // of what the first collection finds
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limit)
-	}, limit)
+	}, struct{}{})
 }

@@ -22,7 +22,7 @@ import (
 
 // Server is a running server.
 type Server struct {
-	Version int // of PostgreSQL: 15
+	Version int // the first number of it
 
 	dir  string         // holds data, socket and log; the server removes it when it ends
 	life io.WriteCloser // the guardian's standard input; kept, for a collected file is a closed one
