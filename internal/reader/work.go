@@ -47,8 +47,9 @@ func Work(args []string) error {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM) // Ctrl-C reaches all processes of a terminal; the service ends its workers itself
 	runtime.GOMAXPROCS(1)                        // there are as many workers as processors
 	rename()
-	background.Lower(os.Getpid())        // searches come before files that are read
-	debug.SetMemoryLimit(memory / 4 * 3) // which stays, as GOGC is set: see quarry/cmd/quarry/heap
+	background.Lower(os.Getpid()) // searches come before files that are read
+	debug.SetGCPercent(100)       // whatever the program does at its start
+	debug.SetMemoryLimit(memory / 4 * 3)
 	if err := confine(); err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func start(c *Config, ended func(*worker)) (*worker, error) {
 	w.cmd = exec.Command(c.Command[0], args...)
 	w.cmd.Args[0] = "quarry" // which the path need not say
 	w.cmd.Stdin, w.cmd.Stdout, w.cmd.Stderr = childIn, childOut, w.errs
-	w.cmd.Env, w.cmd.Dir = []string{"GOGC=100"}, root() // memory is collected from the start, see Work
+	w.cmd.Env, w.cmd.Dir = []string{}, root()
 	w.cmd.SysProcAttr = attributes()
 	err = w.cmd.Start()
 	_ = childIn.Close() // the child has its own

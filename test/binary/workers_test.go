@@ -64,6 +64,34 @@ func TestParseLimits(t *testing.T) {
 	}
 }
 
+// TestWorkerHasNoEnvironment proves that the processes that read files have no environment, where secrets of the service may stand, and no
+// folder of anybody.
+func TestWorkerHasNoEnvironment(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/self/environ"); err != nil {
+		testkit.Skip(t, "this system doesn't show the environment of processes as a file")
+	}
+	p := testkit.StartBinary(t, t.TempDir())
+	createCorpus(t, p.Client(), "h")
+	body, kind := attach(t, file{"a letter", "a.docx", samplefile.New("docx", "The mill grinds.")})
+	if status, answer := raw(t, p, "POST", "/v2/corpora/h/upload_file", body, map[string]string{"Content-Type": kind}); status != http.StatusCreated {
+		t.Fatalf("%d %s", status, answer)
+	}
+	workers := p.Children() // which wait for the next file
+	if len(workers) == 0 {
+		t.Fatal("no process has read the file")
+	}
+	for _, id := range workers {
+		environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", id))
+		if err != nil || len(environment) > 0 {
+			t.Errorf("the environment of %d is %q, %v", id, environment, err)
+		}
+		if dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", id)); err != nil || dir != "/" {
+			t.Errorf("%d works in %q, %v", id, dir, err)
+		}
+	}
+}
+
 // TestNoWorkerOutlives proves that the processes that read files end with the service, also in the middle of a file, be it stopped or
 // killed.
 func TestNoWorkerOutlives(t *testing.T) {

@@ -21,6 +21,8 @@ func init() {
 	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(first)
 	runtime.AddCleanup(new([64]byte), func(struct{}) { // of what the first collection finds
 		debug.SetGCPercent(percent)
-		debug.SetMemoryLimit(limit)
+		if debug.SetMemoryLimit(-1) == first { // else somebody has set another since
+			debug.SetMemoryLimit(limit)
+		}
 	}, struct{}{})
 }
